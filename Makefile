@@ -43,7 +43,7 @@ endif
 # the same numbers from every compiler.
 # HDF5 without MPI where a distribution tells the two apart.
 hdf5 = $$($(PKG_CONFIG) --exists hdf5-serial && echo hdf5-serial || echo hdf5)
-packages = gsl openblas $(hdf5) yaml-0.1 nettle jansson libzip
+packages = gsl openblas $(hdf5) yaml-0.1 nettle jansson libzip zlib
 openmp_blas = $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-openmp/pkgconfig)
 pkg_config = PKG_CONFIG_PATH="$(openmp_blas):$$PKG_CONFIG_PATH" $(PKG_CONFIG)
 pkg = $(shell $(pkg_config) $(1) $(packages))

@@ -56,6 +56,14 @@ void hn_table_free(struct hn_context *ctx, struct hn_table *t) {
     *t = (struct hn_table){0};
 }
 
+void hn_table_clear(struct hn_context *ctx, struct hn_table *t) {
+    for (int c = 0; c < t->n_columns; c++)
+        for (int64_t row = 0; t->column[c].kind == HN_COLUMN_TEXT && row < t->rows; row++)
+            if (t->cells[c].text[row] != no_text)
+                hn_free(ctx, t->cells[c].text[row]);
+    t->rows = 0;
+}
+
 static size_t cell_size(enum hn_column_kind kind) {
     return kind == HN_COLUMN_TEXT   ? sizeof(char *)
            : kind == HN_COLUMN_REAL ? sizeof(double)
@@ -212,11 +220,18 @@ enum hn_code hn_table_set_int(struct hn_context *ctx, struct hn_table *t, int64_
     return set_cell(ctx, t, row, &(struct hn_value)HN_INT_VALUE(name, value));
 }
 
+// Tables that are joined have their columns mostly in one order.
+static int find_column(const struct hn_table *t, const char *name, int likely) {
+    return likely < t->n_columns && strcmp(t->column[likely].name, name) == 0
+               ? likely
+               : hn_table_find(t, name);
+}
+
 // Checks the kinds of all common columns first, then adds those that `to` lacks.
 static enum hn_code join_columns(struct hn_context *ctx, struct hn_table *to,
                                  const struct hn_table *from) {
     for (int c = 0; c < from->n_columns; c++) {
-        int at = hn_table_find(to, from->column[c].name);
+        int at = find_column(to, from->column[c].name, c);
         if (at >= 0 && to->column[at].kind != from->column[c].kind)
             return hn_fail(ctx, HN_DATA,
                            "column '%s' of table '%s' holds %s in one file and %s in another; "
@@ -225,7 +240,7 @@ static enum hn_code join_columns(struct hn_context *ctx, struct hn_table *to,
                            kind_name(from->column[c].kind));
     }
     for (int c = 0; c < from->n_columns; c++)
-        if (hn_table_find(to, from->column[c].name) < 0 &&
+        if (find_column(to, from->column[c].name, c) < 0 &&
             hn_table_add_column(ctx, to, &from->column[c]))
             return ctx->code;
     return HN_OK;
@@ -274,7 +289,7 @@ enum hn_code hn_table_append_rows(struct hn_context *ctx, struct hn_table *to,
     if (code == HN_OK)
         code = hn_table_add_rows(ctx, to, n);
     for (int c = 0; code == HN_OK && c < from->n_columns; c++) {
-        int at = hn_table_find(to, from->column[c].name);
+        int at = find_column(to, from->column[c].name, c);
         code =
             copy_cells(ctx, to, to->column[at].kind, to->cells[at], rows, from->cells[c], row, n);
     }

@@ -80,7 +80,8 @@ HN_MUST_USE enum hn_code hn_table_add_column(struct hn_context *ctx, struct hn_t
                                              const struct hn_column *column);
 HN_MUST_USE enum hn_code hn_table_add_columns(struct hn_context *ctx, struct hn_table *t,
                                               const struct hn_column *column, int n);
-void hn_table_free(struct hn_context *ctx, struct hn_table *t); // t may be zeroed
+void hn_table_free(struct hn_context *ctx, struct hn_table *t);  // t may be zeroed
+void hn_table_clear(struct hn_context *ctx, struct hn_table *t); // removes its rows
 // Appends a row, or n of them, of "", NaN and 0; the number of the last is t->rows - 1.
 HN_MUST_USE enum hn_code hn_table_add_row(struct hn_context *ctx, struct hn_table *t);
 HN_MUST_USE enum hn_code hn_table_add_rows(struct hn_context *ctx, struct hn_table *t, int64_t n);

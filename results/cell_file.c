@@ -1,8 +1,7 @@
-// Cell files: one walk writes and reads the results of an item.
+// Cells of a folder: files of their own, and the pack.
 #include "results/cell_file.h"
 #include "core/files.h"
-#include "core/pairs.h"
-#include "results/store_private.h"
+#include "results/cell_pack.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,299 +9,156 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-// One walk over the results writes their bytes and reads them, so that both are of one format:
-// numbers as they are in memory, texts and lists behind their lengths. Bytes may be damaged or made
-// to harm: a length is held against what is left before anything is allocated.
-struct stream {
-    struct hn_context *ctx;
-    struct hn_bytes *out;  // NULL: bytes are read
-    struct hn_cursor from; // then
-    enum hn_code code;     // of the first failure: nothing is written or read after it
-};
-
-static void check(struct stream *s, bool good) {
-    if (!s->code && !good)
-        s->code = hn_fail(s->ctx, HN_DATA, "the bytes of a cell are damaged");
-}
-
-static void pass(struct stream *s, void *data, int64_t n) {
-    if (s->out && !s->code)
-        s->code = hn_bytes_append(s->ctx, s->out, data, n);
-    else if (!s->code)
-        check(s, hn_cursor_take(&s->from, data, n));
-}
-
-static void pass_count(struct stream *s, int64_t *n) {
-    pass(s, n, sizeof *n);
-    check(s, *n >= 0);
-}
-
-// The array itself, or a new one of n elements.
-static void *pass_array(struct stream *s, void *array, int64_t n, size_t size) {
-    int64_t bytes = 0;
-    check(s, n >= 0 && hn_mul(n, (int64_t)size, &bytes) && (s->out || bytes <= s->from.left));
-    if (!s->out && (s->code || !(array = hn_alloc(s->ctx, n, size)))) {
-        s->code = s->code ? s->code : s->ctx->code;
-        return NULL;
-    }
-    pass(s, array, bytes);
-    return array;
-}
-
-// Splits of n ranges; how many elements these have.
-static int64_t pass_splits(struct stream *s, int64_t **split, int64_t n) {
-    int64_t length = 0;
-    check(s, hn_add(n, 1, &length));
-    *split = pass_array(s, *split, length, sizeof **split);
-    check(s, s->code || hn_store_rises(*split, n));
-    return s->code ? 0 : (*split)[n];
-}
-
-// The text itself, or where it stands in the bytes that are read.
-static const char *pass_text(struct stream *s, const char *text) {
-    int64_t size = s->out ? (int64_t)strlen(text) + 1 : 0;
-    pass_count(s, &size);
-    if (s->out) {
-        pass(s, (char *)text, size);
-        return text;
-    }
-    check(s, size > 0 && size <= s->from.left && s->from.at[size - 1] == '\0');
-    if (s->code)
-        return "";
-    text = s->from.at;
-    s->from.at += size;
-    s->from.left -= size;
-    return text;
-}
-
-typedef enum hn_code set_fn(struct hn_context *ctx, struct hn_results *r, const char *name,
-                            const char *value);
-
-static void pass_pairs(struct stream *s, struct hn_results *r, const struct hn_text_pair *pair,
-                       int64_t n, set_fn *set) {
-    pass_count(s, &n);
-    for (int64_t i = 0; i < n && !s->code; i++) {
-        const char *name = pass_text(s, s->out ? pair[i].name : NULL);
-        const char *value = pass_text(s, s->out ? pair[i].value : NULL);
-        if (!s->out && !s->code)
-            s->code = set(s->ctx, r, name, value);
-    }
-}
-
-static void pass_column(struct stream *s, struct hn_table *t, int c) {
-    struct hn_column column = {0};
-    if (s->out)
-        column = t->column[c];
-    int64_t about[] = {column.kind, column.direction, column.role};
-    pass(s, about, sizeof about);
-    column.name = pass_text(s, column.name);
-    column.units = pass_text(s, column.units);
-    column.long_name = pass_text(s, column.long_name);
-    column.heading = pass_text(s, column.heading);
-    check(s, about[0] >= HN_COLUMN_TEXT && about[0] <= HN_COLUMN_INT && about[1] >= HN_SMALLER &&
-                 about[1] <= HN_LARGER && about[2] >= HN_ROLE_AUTO && about[2] < HN_ROLES &&
-                 (s->out || hn_table_find(t, column.name) < 0));
-    if (s->out || s->code)
-        return;
-    column.kind = (enum hn_column_kind)about[0];
-    column.direction = (enum hn_direction)about[1];
-    column.role = (enum hn_role)about[2];
-    s->code = hn_table_add_column(s->ctx, t, &column);
-}
-
-static void pass_cells(struct stream *s, struct hn_table *t, int c) {
-    if (t->column[c].kind != HN_COLUMN_TEXT) {
-        pass(s, t->cells[c].any, t->rows * (int64_t)sizeof(int64_t)); // of either kind of number
-        return;
-    }
-    for (int64_t row = 0; row < t->rows && !s->code; row++) {
-        const char *text = pass_text(s, s->out ? t->cells[c].text[row] : NULL);
-        if (!s->out && !s->code)
-            s->code = hn_table_set_text(s->ctx, t, row, t->column[c].name, text);
-    }
-}
-
-// A table without columns has no rows either, and may have no name.
-static void pass_table(struct stream *s, struct hn_table *t) {
-    int64_t columns = t->n_columns, rows = columns > 0 ? t->rows : 0, cells = 0;
-    const char *name = pass_text(s, t->name ? t->name : "");
-    pass_count(s, &columns);
-    pass_count(s, &rows);
-    if (!s->out && !s->code && *name)
-        s->code = hn_table_init(s->ctx, t, name);
-    check(s, t->name || columns == 0);
-    for (int64_t c = 0; c < columns && !s->code; c++)
-        pass_column(s, t, (int)c);
-    // A number, and the length of a text, take eight bytes.
-    check(s, hn_mul(rows, columns, &cells) && (s->out || cells <= s->from.left / 8) &&
-                 (rows == 0 || columns > 0));
-    if (!s->out && !s->code)
-        s->code = hn_table_add_rows(s->ctx, t, rows);
-    for (int64_t c = 0; c < columns && !s->code; c++)
-        pass_cells(s, t, (int)c);
-}
-
-static void pass_tables(struct stream *s, struct hn_results *r) {
-    int64_t n = r->n_tables;
-    pass_count(s, &n);
-    for (int64_t i = 0; i < n && !s->code; i++) {
-        struct hn_table *t = s->out ? &r->table[i] : hn_results_add_table(s->ctx, r);
-        if (t)
-            pass_table(s, t);
-        else
-            s->code = s->ctx->code;
-    }
-}
-
-static void pass_histogram(struct stream *s, struct hn_results *r) {
-    int64_t n = 0;
-    pass_count(s, &r->kinds);
-    pass_count(s, &r->bins);
-    if (s->code || r->kinds == 0)
-        return;
-    pass(s, &r->bin_lo, sizeof r->bin_lo);
-    pass(s, &r->bin_hi, sizeof r->bin_hi);
-    check(s, r->kinds == HN_PAIR_KINDS && r->bins > 0 && r->bin_lo < r->bin_hi &&
-                 hn_mul(r->kinds, r->bins, &n) && hn_mul(n, r->runs.rows, &n));
-    r->histogram = pass_array(s, r->histogram, n, sizeof *r->histogram);
-}
-
-static void pass_batches(struct stream *s, struct hn_results *r) {
-    int64_t kept = r->batch_start != NULL;
-    pass_count(s, &kept);
-    if (s->code || !kept)
-        return;
-    int64_t n = pass_splits(s, &r->batch_start, r->runs.rows);
-    r->batch_fn_ratio = pass_array(s, r->batch_fn_ratio, n, sizeof *r->batch_fn_ratio);
-    r->batch_cos_mean = pass_array(s, r->batch_cos_mean, n, sizeof *r->batch_cos_mean);
-}
-
-static void pass_order(struct stream *s, struct hn_results *r) {
-    int64_t kept = r->order_run != NULL;
-    pass_count(s, &kept);
-    if (s->code || !kept)
-        return;
-    int64_t batches = pass_splits(s, &r->order_run, r->runs.rows);
-    int64_t ids = pass_splits(s, &r->order_split, batches);
-    r->order_id = pass_array(s, r->order_id, ids, sizeof *r->order_id);
-}
-
-static void pass_head(struct stream *s, struct hn_cell_head *head) {
-    head->run_key = pass_text(s, head->run_key);
-    head->cell_key = pass_text(s, head->cell_key);
-    head->status = pass_text(s, head->status);
-    head->program = pass_text(s, head->program);
-}
-
-// The rows of /runs come before what is laid out by them.
-static void pass_results(struct stream *s, struct hn_results *r) {
-    pass_pairs(s, r, r->attribute, r->n_attributes, hn_results_set);
-    pass_pairs(s, r, r->env, r->n_env, hn_results_set_env);
-    pass_table(s, &r->runs);
-    pass_table(s, &r->timing);
-    pass_tables(s, r);
-    pass_histogram(s, r);
-    pass_batches(s, r);
-    pass_order(s, r);
-}
-
-enum hn_code hn_cell_bytes_put(struct hn_context *ctx, struct hn_cell_head head,
-                               const struct hn_results *results, struct hn_bytes *out) {
-    struct stream s = {.ctx = ctx, .out = out};
-    struct hn_results r = *results; // its arrays are not written to
-    pass_head(&s, &head);
-    pass_results(&s, &r);
-    return s.code;
-}
-
-enum hn_code hn_cell_bytes_take(struct hn_context *ctx, struct hn_cursor bytes,
-                                struct hn_cell_head *head, struct hn_results *results) {
-    struct stream s = {.ctx = ctx, .from = bytes};
-    pass_head(&s, head);
-    if (!results)
-        return s.code;
-    memset(results, 0, sizeof *results);
-    pass_results(&s, results);
-    check(&s, s.from.left == 0);
-    if (s.code)
-        hn_results_free(ctx, results);
-    return s.code;
-}
 
 #define SUFFIX ".cell"
 static const char first_line[] = "hardneg cell 1\n";
 
-const char *hn_cell_file_text(const struct hn_results *cell, const char *column) {
+// Fewer cells keep their files: those are written once, and can be looked at one by one.
+enum { WORTH_PACKING = 256 };
+
+const char *hn_cell_store_text(const struct hn_results *cell, const char *column) {
     if (cell->runs.rows > 0)
         return hn_table_text(&cell->runs, 0, column);
     bool other = cell->n_tables > 0 && cell->table[0].rows > 0;
     return other ? hn_table_text(&cell->table[0], 0, column) : "";
 }
 
-// Reads <folder>/cells/<name>, of which the head has texts.
-static enum hn_code read_head(struct hn_context *ctx, const char *folder, const char *name,
-                              struct hn_bytes *bytes, struct hn_cell_head *head) {
+static struct hn_cell_head head_of(const struct hn_results *cell) {
+    return (struct hn_cell_head){
+        hn_cell_store_text(cell, "run_key"), hn_cell_store_text(cell, "cell_key"),
+        hn_cell_store_text(cell, "status"), hn_cell_store_text(cell, "program")};
+}
+
+// Reads <folder>/cells/<name>. *head has texts of the bytes, *from what comes behind them.
+static enum hn_code read_file(struct hn_context *ctx, const char *folder, const char *name,
+                              struct hn_cell_head *head, struct hn_cursor *from) {
+    struct hn_bytes bytes;
     *head = (struct hn_cell_head){0};
     char *path = hn_format(ctx, "%s/cells/%s", folder, name);
-    if (!path || hn_bytes_read(ctx, path, first_line, bytes))
+    if (!path || hn_bytes_read(ctx, path, first_line, &bytes))
         return ctx->code;
-    return hn_cell_bytes_take(ctx, (struct hn_cursor){bytes->data, bytes->n}, head, NULL)
-               ? hn_fail_in(ctx, "%s", path)
-               : HN_OK;
+    *from = (struct hn_cursor){bytes.data, bytes.n};
+    return hn_cell_head_take(ctx, from, head) ? hn_fail_in(ctx, "%s", path) : HN_OK;
 }
 
-static char *name_of(struct hn_context *ctx, const char *run_key) {
-    return hn_format(ctx, "%s" SUFFIX, run_key);
-}
-
-enum hn_code hn_cell_file_state(struct hn_context *ctx, const char *folder, const char *run_key,
-                                struct hn_cell_status *out) {
-    struct hn_bytes bytes;
+// Results of such a file, which belong to the owner.
+static enum hn_code read_results(struct hn_context *ctx, const char *folder, const char *name,
+                                 struct hn_results *out) {
     struct hn_cell_head head;
+    struct hn_cursor from;
+    memset(out, 0, sizeof *out);
+    HN_SCOPE(ctx);
+    if (read_file(ctx, folder, name, &head, &from))
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    return hn_cell_bytes_take(ctx, &from, &from, out) ? hn_fail_in(ctx, "%s/cells/%s", folder, name)
+                                                      : HN_OK;
+}
+
+static char *pack_path(struct hn_context *ctx, const char *folder) {
+    return hn_format(ctx, "%s/cells/packed", folder);
+}
+
+// Reads the pack, unless it was read and is the same.
+static enum hn_code look_into_pack(struct hn_context *ctx, struct hn_cell_store *cells) {
+    HN_SCOPE(ctx);
+    char *path = pack_path(ctx, cells->folder);
+    if (!path)
+        return ctx->code;
+    if (cells->pack && hn_cell_pack_is_of(cells->pack, path))
+        return HN_OK;
+    hn_cell_pack_close(ctx, cells->pack);
+    hn_own(ctx, NULL);
+    return hn_cell_pack_open(ctx, path, &cells->pack);
+}
+
+// A cell has a file of its own, which counts before the pack, or is in that.
+struct position {
+    bool loose;
+    int64_t packed; // -1: it is not there
+};
+
+// The texts of a loose cell belong to the owner, those of a packed one to the pack. A damaged file
+// is a missing one. A pack is there before the files that it holds go: so it is looked at last.
+static enum hn_code find(struct hn_context *ctx, struct hn_cell_store *cells, const char *run_key,
+                         struct position *at, struct hn_cell_head *head) {
+    struct hn_cursor rest;
+    *at = (struct position){.packed = -1};
+    char *name = hn_format(ctx, "%s" SUFFIX, run_key);
+    enum hn_code code = name ? read_file(ctx, cells->folder, name, head, &rest) : ctx->code;
+    at->loose = !code && strcmp(head->run_key, run_key) == 0;
+    if (at->loose || (code && code != HN_DATA))
+        return code;
+    if (look_into_pack(ctx, cells))
+        return ctx->code;
+    at->packed = hn_cell_pack_find(cells->pack, run_key);
+    if (at->packed >= 0)
+        *head = hn_cell_pack_head(cells->pack, at->packed);
+    return HN_OK;
+}
+
+enum hn_code hn_cell_store_state(struct hn_context *ctx, struct hn_cell_store *cells,
+                                 const char *run_key, struct hn_cell_status *out) {
+    struct hn_cell_head head;
+    struct position at;
     *out = (struct hn_cell_status){0};
     HN_SCOPE(ctx);
-    char *name = name_of(ctx, run_key);
-    enum hn_code code = name ? read_head(ctx, folder, name, &bytes, &head) : HN_MEMORY;
-    if (code)
-        return code == HN_DATA ? HN_OK : code; // a damaged file is a missing one
-    out->present = strcmp(head.run_key, run_key) == 0;
+    if (find(ctx, cells, run_key, &at, &head))
+        return ctx->code;
+    out->present = at.loose || at.packed >= 0;
     out->failed = out->present && strcmp(head.status, "failed") == 0;
     out->foreign = out->present && strcmp(head.program, ctx->program) != 0;
     return HN_OK;
 }
 
-enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder, const char *run_key,
-                                const struct hn_results *results) {
+enum hn_code hn_cell_store_write(struct hn_context *ctx, const char *folder, const char *run_key,
+                                 const struct hn_results *results) {
     HN_SCOPE(ctx);
     struct hn_bytes bytes = {0};
     char *path = hn_format(ctx, "%s/cells/%s" SUFFIX, folder, run_key);
-    const struct hn_cell_head head = {
-        hn_cell_file_text(results, "run_key"), hn_cell_file_text(results, "cell_key"),
-        hn_cell_file_text(results, "status"), hn_cell_file_text(results, "program")};
-    enum hn_code code = path ? hn_cell_bytes_put(ctx, head, results, &bytes) : HN_MEMORY;
+    enum hn_code code = path ? hn_cell_head_put(ctx, head_of(results), &bytes) : HN_MEMORY;
+    if (!code)
+        code = hn_cell_bytes_put(ctx, results, &bytes, &bytes);
     if (!code)
         code = hn_bytes_write(ctx, path, first_line, 0, bytes.data, bytes.n);
     return code == HN_USAGE ? hn_fail_in(ctx, "storing a cell") : code;
 }
 
-enum hn_code hn_cell_file_read(struct hn_context *ctx, const char *folder, const char *run_key,
-                               struct hn_results *out) {
-    struct hn_bytes bytes;
-    struct hn_cell_head head;
-    memset(out, 0, sizeof *out);
+enum hn_code hn_cell_store_read(struct hn_context *ctx, struct hn_cell_store *cells,
+                                const char *run_key, const struct hn_results **out) {
+    *out = &cells->cell;
+    hn_results_free(ctx, &cells->cell);
     HN_SCOPE(ctx);
-    char *name = name_of(ctx, run_key);
-    if (!name || read_head(ctx, folder, name, &bytes, &head))
+    char *name = hn_format(ctx, "%s" SUFFIX, run_key);
+    if (!name)
         return ctx->code;
-    hn_own(ctx, scope.outer);
-    return hn_cell_bytes_take(ctx, (struct hn_cursor){bytes.data, bytes.n}, &head, out)
-               ? hn_fail_in(ctx, "%s/cells/%s", folder, name)
-               : HN_OK;
+    void *outer = hn_own(ctx, NULL);
+    enum hn_code code = read_results(ctx, cells->folder, name, &cells->cell);
+    hn_own(ctx, outer);
+    if (code != HN_DATA)
+        return code;
+    if (look_into_pack(ctx, cells))
+        return ctx->code;
+    int64_t packed = hn_cell_pack_find(cells->pack, run_key);
+    return packed < 0 ? code : hn_cell_pack_results(ctx, cells->pack, packed, out);
 }
 
-enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder) {
+enum hn_code hn_cell_store_append(struct hn_context *ctx, struct hn_cell_store *cells,
+                                  const char *run_key, struct hn_results *to) {
+    const struct hn_results *cell;
+    return hn_cell_store_read(ctx, cells, run_key, &cell) ? ctx->code
+                                                          : hn_results_append(ctx, to, cell);
+}
+
+void hn_cell_store_close(struct hn_context *ctx, struct hn_cell_store *cells) {
+    hn_results_free(ctx, &cells->cell);
+    hn_cell_pack_close(ctx, cells->pack);
+    cells->pack = NULL;
+}
+
+enum hn_code hn_cell_store_prepare(struct hn_context *ctx, const char *folder) {
     HN_SCOPE(ctx);
     char *cells = hn_format(ctx, "%s/cells", folder);
     char *probe = cells ? hn_format(ctx, "%s/.writable", cells) : NULL;
@@ -319,6 +175,146 @@ enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder) {
     return HN_OK;
 }
 
+// --- Files of a folder ---
+
+// Calls `take` with the name of each cell's own file.
+typedef enum hn_code take_fn(struct hn_context *ctx, const char *folder, const char *name,
+                             void *data);
+static enum hn_code each_file(struct hn_context *ctx, const char *folder, take_fn *take,
+                              void *data) {
+    char *path = hn_format(ctx, "%s/cells", folder);
+    if (!path)
+        return ctx->code;
+    DIR *opened = opendir(path);
+    enum hn_code code = HN_OK;
+    // cppcheck-suppress readdirCalled ; no other thread reads this folder
+    for (struct dirent *entry; code == HN_OK && opened && (entry = readdir(opened)) != NULL;)
+        if (hn_ends_in(entry->d_name, SUFFIX))
+            code = take(ctx, folder, entry->d_name, data);
+    if (opened)
+        closedir(opened);
+    hn_free(ctx, path);
+    return code;
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool hn_cell_list_has(const struct hn_cell_list *list, const char *cell_key) {
+    return list->n > 0 &&
+           bsearch(&cell_key, list->key, (size_t)list->n, sizeof *list->key, by_text) != NULL;
+}
+
+static enum hn_code list_key(struct hn_context *ctx, struct hn_cell_list *list, const char *key) {
+    if (hn_grow(ctx, &list->key, &list->capacity, list->n + 1, sizeof *list->key) ||
+        !(list->key[list->n] = hn_strdup(ctx, key)))
+        return ctx->code;
+    list->n++;
+    return HN_OK;
+}
+
+// An incomplete cell file is ignored.
+static enum hn_code list_file(struct hn_context *ctx, const char *folder, const char *name,
+                              void *data) {
+    struct hn_cell_head head;
+    struct hn_cursor rest;
+    HN_SCOPE(ctx);
+    enum hn_code code = read_file(ctx, folder, name, &head, &rest);
+    if (code)
+        return code == HN_DATA ? HN_OK : code;
+    hn_own(ctx, scope.outer);
+    return list_key(ctx, data, head.cell_key);
+}
+
+enum hn_code hn_cell_store_list(struct hn_context *ctx, struct hn_cell_store *cells,
+                                struct hn_cell_list *out) {
+    *out = (struct hn_cell_list){0};
+    if (each_file(ctx, cells->folder, list_file, out) || look_into_pack(ctx, cells))
+        return ctx->code;
+    for (int64_t i = 0; i < hn_cell_pack_count(cells->pack); i++)
+        if (list_key(ctx, out, hn_cell_pack_head(cells->pack, i).cell_key))
+            return ctx->code;
+    if (out->n > 0)
+        qsort(out->key, (size_t)out->n, sizeof *out->key, by_text);
+    return HN_OK;
+}
+
+// --- Packing ---
+
+// A file that is in the pack: it goes if it is still that one.
+struct packed_file {
+    char *path;
+    struct stat is;
+};
+struct packing {
+    struct hn_cell_pack *pack;
+    struct packed_file *file; // [n]
+    int64_t n, capacity;
+};
+
+static enum hn_code pack_file(struct hn_context *ctx, const char *folder, const char *name,
+                              void *data) {
+    struct packing *p = data;
+    struct hn_cell_head head;
+    struct hn_cursor from;
+    struct hn_results cell;
+    struct packed_file file = {hn_format(ctx, "%s/cells/%s", folder, name), {0}};
+    if (!file.path || hn_grow(ctx, &p->file, &p->capacity, p->n + 1, sizeof *p->file))
+        return ctx->code;
+    HN_SCOPE(ctx);
+    enum hn_code code = stat(file.path, &file.is) ? HN_DATA : HN_OK;
+    if (!code)
+        code = read_file(ctx, folder, name, &head, &from);
+    if (!code)
+        code = hn_cell_bytes_take(ctx, &from, &from, &cell);
+    if (code) // another process has taken it, or it is damaged, and will be made anew
+        return code == HN_DATA ? HN_OK : code;
+    p->file[p->n++] = file;
+    return hn_cell_pack_add(ctx, p->pack, head, &cell);
+}
+
+static enum hn_code count_file(struct hn_context *ctx, const char *folder, const char *name,
+                               void *data) {
+    (void)ctx, (void)folder, (void)name;
+    ++*(int64_t *)data;
+    return HN_OK;
+}
+
+// The folder is this process's while it packs, so that no pack replaces one that holds more.
+static enum hn_code pack_all(struct hn_context *ctx, struct hn_cell_store *cells,
+                             const char *path) {
+    struct packing p = {0};
+    if (look_into_pack(ctx, cells))
+        return ctx->code;
+    p.pack = cells->pack;
+    if (each_file(ctx, cells->folder, pack_file, &p) || hn_cell_pack_write(ctx, p.pack, path))
+        return ctx->code;
+    for (int64_t i = 0; i < p.n; i++) {
+        struct stat now;
+        const struct stat *was = &p.file[i].is;
+        if (stat(p.file[i].path, &now) == 0 && now.st_ino == was->st_ino &&
+            now.st_mtim.tv_sec == was->st_mtim.tv_sec &&
+            now.st_mtim.tv_nsec == was->st_mtim.tv_nsec)
+            (void)unlink(p.file[i].path);
+    }
+    return HN_OK;
+}
+
+void hn_cell_store_pack(struct hn_context *ctx, struct hn_cell_store *cells) {
+    int64_t files = 0;
+    int folder = -1;
+    HN_SCOPE(ctx);
+    char *path = pack_path(ctx, cells->folder);
+    if (path && !each_file(ctx, cells->folder, count_file, &files) && files >= WORTH_PACKING &&
+        !hn_folder_take(ctx, path, &folder) && folder >= 0)
+        (void)pack_all(ctx, cells, path);
+    hn_folder_free(folder);
+    hn_cell_store_close(ctx, cells); // the pack is another one now
+}
+
+// --- The plan of a run ---
+
 static char *plan_path(struct hn_context *ctx, const char *folder) {
     return hn_format(ctx, "%s/cells/plan", folder);
 }
@@ -328,7 +324,8 @@ enum hn_code hn_cell_plan_write(struct hn_context *ctx, const char *folder,
     HN_SCOPE(ctx);
     struct hn_bytes bytes = {0};
     char *path = plan_path(ctx, folder);
-    return path && !hn_cell_bytes_put(ctx, (struct hn_cell_head){"", "", "", ""}, plan, &bytes)
+    return path && !hn_cell_head_put(ctx, (struct hn_cell_head){"", "", "", ""}, &bytes) &&
+                   !hn_cell_bytes_put(ctx, plan, &bytes, &bytes)
                ? hn_bytes_write(ctx, path, first_line, 0, bytes.data, bytes.n)
                : ctx->code;
 }
@@ -346,89 +343,25 @@ bool hn_cell_plan_is_there(const char *folder) {
     return n < PATH_MAX && access(path, F_OK) == 0;
 }
 
-// Appends a cell if it is finished.
-static enum hn_code append_cell(struct hn_context *ctx, const char *folder, const char *run_key,
-                                struct hn_results *out, int64_t *finished) {
-    struct hn_cell_status is;
-    struct hn_results cell;
-    if (hn_cell_file_state(ctx, folder, run_key, &is))
-        return ctx->code;
-    if (!is.present)
-        return HN_OK;
-    enum hn_code code = hn_cell_file_read(ctx, folder, run_key, &cell);
-    if (!code)
-        code = hn_results_append(ctx, out, &cell);
-    hn_results_free(ctx, &cell);
-    ++*finished;
-    return code;
-}
-
 enum hn_code hn_cell_plan_read(struct hn_context *ctx, const char *folder, struct hn_results *out) {
-    struct hn_bytes bytes;
-    struct hn_cell_head head;
+    struct hn_cell_store cells = {.folder = folder};
     int64_t finished = 0;
-    *out = (struct hn_results){0};
-    char *path = plan_path(ctx, folder);
-    if (!path || hn_bytes_read(ctx, path, first_line, &bytes))
-        return ctx->code;
-    if (hn_cell_bytes_take(ctx, (struct hn_cursor){bytes.data, bytes.n}, &head, out))
-        return hn_fail_in(ctx, "%s", path);
-    enum hn_code code = HN_OK;
+    enum hn_code code = read_results(ctx, folder, "plan", out);
     for (int64_t i = 0; !code; i++) {
         const struct hn_table *plan = hn_results_table(out, "plan"); // moves as tables are added
         if (!plan || i == plan->rows)
             break;
-        code = append_cell(ctx, folder, hn_table_text(plan, i, "run_key"), out, &finished);
+        const char *key = hn_table_text(plan, i, "run_key");
+        struct hn_cell_status is;
+        code = hn_cell_store_state(ctx, &cells, key, &is);
+        if (!code && is.present)
+            code = hn_cell_store_append(ctx, &cells, key, out);
+        finished += is.present;
     }
+    hn_cell_store_close(ctx, &cells);
     if (!code && finished == 0)
         code = hn_fail(ctx, HN_DATA, "%s: its run has not finished a cell yet", folder);
     if (code)
         hn_results_free(ctx, out);
-    return code;
-}
-
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-bool hn_cell_file_list_has(const struct hn_cell_file_list *list, const char *cell_key) {
-    return list->n > 0 &&
-           bsearch(&cell_key, list->key, (size_t)list->n, sizeof *list->key, by_text) != NULL;
-}
-
-// An incomplete cell file is ignored.
-static enum hn_code list_file(struct hn_context *ctx, const char *folder, const char *name,
-                              struct hn_cell_file_list *list) {
-    if (!hn_ends_in(name, SUFFIX))
-        return HN_OK;
-    struct hn_bytes bytes;
-    struct hn_cell_head head;
-    HN_SCOPE(ctx);
-    enum hn_code code = read_head(ctx, folder, name, &bytes, &head);
-    if (code)
-        return code == HN_DATA ? HN_OK : code;
-    hn_own(ctx, scope.outer);
-    if (hn_grow(ctx, &list->key, &list->capacity, list->n + 1, sizeof *list->key) ||
-        !(list->key[list->n] = hn_strdup(ctx, head.cell_key)))
-        return ctx->code;
-    list->n++;
-    return HN_OK;
-}
-
-enum hn_code hn_cell_file_list_read(struct hn_context *ctx, const char *folder,
-                                    struct hn_cell_file_list *out) {
-    *out = (struct hn_cell_file_list){0};
-    char *cells = hn_format(ctx, "%s/cells", folder);
-    if (!cells)
-        return ctx->code;
-    DIR *opened = opendir(cells);
-    enum hn_code code = HN_OK;
-    // cppcheck-suppress readdirCalled ; no other thread reads this folder
-    for (struct dirent *entry; code == HN_OK && opened && (entry = readdir(opened)) != NULL;)
-        code = list_file(ctx, folder, entry->d_name, out);
-    if (opened)
-        closedir(opened);
-    if (out->n > 0)
-        qsort(out->key, (size_t)out->n, sizeof *out->key, by_text);
     return code;
 }

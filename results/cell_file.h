@@ -1,26 +1,43 @@
-// A file per finished cell, <folder>/cells/<run_key>.cell: a line, the results and a checksum.
-// While a run goes on there is <folder>/cells/plan, too, in the same form: what the run is, its
+// The finished cells of a run, in <folder>/cells: a file each, <run_key>.cell, which has a line,
+// the results and a checksum; and `packed` (results/cell_pack.h), which holds those of runs that
+// ended. While a run goes on there is `plan`, too, in the form of a cell: what the run is, its
 // table `plan` of all cells, and no rows. It goes when results.h5 is written.
 #pragma once
 
-#include "core/bytes.h"
 #include "results/store.h"
 
+// The cells of a folder. {.folder = ...}, borrowed, is one that was not looked at yet.
+struct hn_cell_store {
+    const char *folder;
+    // Private: what was read last.
+    struct hn_cell_pack *pack;
+    struct hn_results cell;
+};
+void hn_cell_store_close(struct hn_context *ctx, struct hn_cell_store *cells);
+
 // Makes the run's folders, tries to write there (HN_USAGE), removes what killed runs left behind.
-HN_MUST_USE enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder);
+HN_MUST_USE enum hn_code hn_cell_store_prepare(struct hn_context *ctx, const char *folder);
 struct hn_cell_status {
-    bool present; // there is a whole file of that key
-    bool failed;  // its cell did
+    bool present; // there is a whole cell of that key
+    bool failed;  // it did
     bool foreign; // another program made it than ctx->program
 };
-HN_MUST_USE enum hn_code hn_cell_file_state(struct hn_context *ctx, const char *folder,
-                                            const char *run_key, struct hn_cell_status *out);
-HN_MUST_USE enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder,
-                                            const char *run_key, const struct hn_results *results);
-HN_MUST_USE enum hn_code hn_cell_file_read(struct hn_context *ctx, const char *folder,
-                                           const char *run_key, struct hn_results *out);
+HN_MUST_USE enum hn_code hn_cell_store_state(struct hn_context *ctx, struct hn_cell_store *cells,
+                                             const char *run_key, struct hn_cell_status *out);
+HN_MUST_USE enum hn_code hn_cell_store_write(struct hn_context *ctx, const char *folder,
+                                             const char *run_key, const struct hn_results *results);
+// *out: borrowed until the next cell is read. HN_DATA: there is none, or it is damaged.
+HN_MUST_USE enum hn_code hn_cell_store_read(struct hn_context *ctx, struct hn_cell_store *cells,
+                                            const char *run_key, const struct hn_results **out);
+// Appends a cell to results.
+HN_MUST_USE enum hn_code hn_cell_store_append(struct hn_context *ctx, struct hn_cell_store *cells,
+                                              const char *run_key, struct hn_results *to);
+// Packs the cells that have files of their own, if these are as many as makes it worth while. They
+// go when the pack is written. It is for the end of a run, when nothing else is left to do: if it
+// cannot be done the files stay.
+void hn_cell_store_pack(struct hn_context *ctx, struct hn_cell_store *cells);
 // Column `status` or `error` of a cell: of its run, or of what needed no sampler.
-const char *hn_cell_file_text(const struct hn_results *cell, const char *column);
+const char *hn_cell_store_text(const struct hn_results *cell, const char *column);
 
 // Writes the plan of a run that begins; removes it at its end.
 HN_MUST_USE enum hn_code hn_cell_plan_write(struct hn_context *ctx, const char *folder,
@@ -33,21 +50,11 @@ bool hn_cell_plan_is_there(const char *folder);
 HN_MUST_USE enum hn_code hn_cell_plan_read(struct hn_context *ctx, const char *folder,
                                            struct hn_results *out);
 
-// The cell_keys of all complete cell files in the folder, of any version, sorted.
-struct hn_cell_file_list {
+// The cell_keys of all whole cells of the folder, of any version, sorted.
+struct hn_cell_list {
     char **key;
     int64_t n, capacity;
 };
-HN_MUST_USE enum hn_code hn_cell_file_list_read(struct hn_context *ctx, const char *folder,
-                                                struct hn_cell_file_list *out);
-bool hn_cell_file_list_has(const struct hn_cell_file_list *list, const char *cell_key);
-
-// Texts of a cell that are read without its results; borrowed, or of the bytes.
-struct hn_cell_head {
-    const char *run_key, *cell_key, *status, *program;
-};
-HN_MUST_USE enum hn_code hn_cell_bytes_put(struct hn_context *ctx, struct hn_cell_head head,
-                                           const struct hn_results *results, struct hn_bytes *out);
-// Takes the head, and what follows unless results is NULL. HN_DATA: these are no such bytes.
-HN_MUST_USE enum hn_code hn_cell_bytes_take(struct hn_context *ctx, struct hn_cursor bytes,
-                                            struct hn_cell_head *head, struct hn_results *results);
+HN_MUST_USE enum hn_code hn_cell_store_list(struct hn_context *ctx, struct hn_cell_store *cells,
+                                            struct hn_cell_list *out);
+bool hn_cell_list_has(const struct hn_cell_list *list, const char *cell_key);

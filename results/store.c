@@ -4,6 +4,16 @@
 #include <string.h>
 #include <time.h>
 
+static void free_arrays(struct hn_context *ctx, struct hn_results *r) {
+    hn_free(ctx, r->histogram);
+    hn_free(ctx, r->batch_start);
+    hn_free(ctx, r->batch_fn_ratio);
+    hn_free(ctx, r->batch_cos_mean);
+    hn_free(ctx, r->order_run);
+    hn_free(ctx, r->order_split);
+    hn_free(ctx, r->order_id);
+}
+
 void hn_results_free(struct hn_context *ctx, struct hn_results *r) {
     hn_free(ctx, r->attribute);
     hn_free(ctx, r->env);
@@ -12,14 +22,22 @@ void hn_results_free(struct hn_context *ctx, struct hn_results *r) {
     for (int64_t i = 0; i < r->n_tables; i++)
         hn_table_free(ctx, &r->table[i]);
     hn_free(ctx, r->table);
-    hn_free(ctx, r->histogram);
-    hn_free(ctx, r->batch_start);
-    hn_free(ctx, r->batch_fn_ratio);
-    hn_free(ctx, r->batch_cos_mean);
-    hn_free(ctx, r->order_run);
-    hn_free(ctx, r->order_split);
-    hn_free(ctx, r->order_id);
+    free_arrays(ctx, r);
     memset(r, 0, sizeof *r);
+}
+
+void hn_results_clear(struct hn_context *ctx, struct hn_results *r) {
+    free_arrays(ctx, r);
+    r->histogram = NULL;
+    r->batch_start = r->order_run = r->order_split = NULL;
+    r->batch_fn_ratio = r->batch_cos_mean = NULL;
+    r->order_id = NULL;
+    r->histogram_capacity = r->start_capacity = r->batch_capacity = 0;
+    r->order_run_capacity = r->order_split_capacity = r->order_id_capacity = 0;
+    hn_table_clear(ctx, &r->runs);
+    hn_table_clear(ctx, &r->timing);
+    for (int64_t i = 0; i < r->n_tables; i++)
+        hn_table_clear(ctx, &r->table[i]);
 }
 
 static struct hn_text_pair *find_pair(struct hn_text_pair *pair, int64_t n, const char *name) {

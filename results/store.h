@@ -36,6 +36,8 @@ struct hn_results {
 };
 
 void hn_results_free(struct hn_context *ctx, struct hn_results *r);
+// Removes rows and arrays; tables keep their columns, attributes and env their values.
+void hn_results_clear(struct hn_context *ctx, struct hn_results *r);
 HN_MUST_USE enum hn_code hn_results_set(struct hn_context *ctx, struct hn_results *r,
                                         const char *name,
                                         const char *value); // root attribute, replaced if present

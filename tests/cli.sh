@@ -423,6 +423,42 @@ test_unfinished() {
     expect "a plan that is none" 3 'begun/cells/plan' report begun
 }
 
+# Many cells are packed when their run has ended; nothing is made anew for it, and a run that is killed while it
+# takes away their files loses nothing.
+killed_at_unlink() { strace -qq -f -o /dev/null -e trace=unlink -e inject=unlink:signal=KILL:when="$1" "$hardneg" "${@:2}" >out 2>err </dev/null; }
+in_cells() { find "$1/cells" -name "$2" | wc -l; }
+test_packed() {
+    "$hardneg" synth -o small.h5 --n 60 --dim 8 --steps 2 --quiet
+    job small.h5 '[uniform, knn]' 'figures: none' 'metrics: [fn_ratio]' >packed.yaml
+    sed -i "s/^seeds:.*/seeds: [$(seq -s, 1 70)]/; s/^batches:.*/batches: 2/" packed.yaml
+    expect "a run of many cells" 0 '' run -c packed.yaml -o packed --threads 1 --quiet
+    cp packed/results.h5 packed.h5
+    check "its cells are in one file" test "$(in_cells packed '*.cell') $(in_cells packed packed)" = '0 1'
+    check "which is small" test "$(stat -c %s packed/cells/packed)" -lt 400000
+    expect "again: nothing to do" 0 '0 computed, 280 reused' run -c packed.yaml -o packed --threads 1
+    check_same "the results are the same" packed.h5 packed/results.h5
+    rm packed/results.h5
+    expect "without its results" 0 '0 computed, 280 reused' run -c packed.yaml -o packed --threads 1
+    check_same "they are made of the pack" packed.h5 packed/results.h5
+    expect "one seed more" 0 '4 computed, 280 reused' run -c packed.yaml -o packed --set "seeds=[$(seq -s, 1 71)]" --threads 1
+    check "a few cells keep their files" test "$(in_cells packed '*.cell')" = 4
+    expect "another job in its folder" 0 'will be replaced: .*cells stay in cells/' run -c packed.yaml -o packed --set batch_size=8 --set 'seeds=[1]'
+    expect "whose own job collects them again" 0 '0 computed, 284 reused' run -c packed.yaml -o packed --set "seeds=[$(seq -s, 1 71)]" --threads 1
+    expect "cells of another version are looked for there" 0 '0 computed' run -c packed.yaml -o packed --rerun stale --threads 1
+    printf x | dd of=packed/cells/packed bs=1 seek=20000 conv=notrunc status=none
+    expect "a damaged pack" 0 'cells/packed: the file is damaged' run -c packed.yaml -o packed --threads 1
+    check_same "its cells are made again" packed.h5 packed/results.h5
+    if can_trace; then
+        "$hardneg" run -c packed.yaml -o midway --threads 1 --quiet --set "seeds=[$(seq -s, 1 60)]" # too few
+        killed_at_unlink 150 run -c packed.yaml -o midway --threads 1 --quiet 2>/dev/null # the shell says that it was
+        rc=$?
+        check "killed while files go" test $rc = 137
+        check "some have gone, some are there" test "$(in_cells midway '*.cell')" -gt 1 -a "$(in_cells midway '*.cell')" -lt 280
+        expect "no cell is lost" 0 '0 computed, 280 reused' run -c packed.yaml -o midway --threads 1
+        check_same "and nothing else" packed.h5 midway/results.h5
+    fi
+}
+
 test_filter() {
     job s.h5 '[uniform: {}, knn: {}]' >f.yaml
     expect "a filtered run" 0 '' run -c f.yaml -o filtered --filter ' uniform '
@@ -626,7 +662,7 @@ for r in rows:
 }
 
 run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \
-    test_bad_jobs test_run test_summary test_narrow test_foreseen test_replacing test_outputs_apart test_unfinished test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
+    test_bad_jobs test_run test_summary test_narrow test_foreseen test_replacing test_outputs_apart test_unfinished test_packed test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
     test_determinism test_threads_and_memory test_bench
 if [ ! -e noted/results.h5 ]; then
     skip "results in h5py" "test_run was left out"

@@ -67,6 +67,7 @@ struct work {
     const struct hn_claim_entry **entry; // [entries <= n_known] asked for
     int64_t n_known, known_capacity, entries;
     struct hn_reproduce rep;
+    struct hn_cell_store kept;        // of the folder
     struct hn_results all;            // every cell once, and the claims
     int64_t cells;                    // of them
     struct hn_claim_outcome *outcome; // [entries]
@@ -168,12 +169,8 @@ static enum hn_code list_entries(struct hn_context *ctx, struct work *w) {
 // Results: every cell once.
 
 static enum hn_code add_cell(struct hn_context *ctx, struct work *w, const char *key) {
-    struct hn_results shard = {0};
     w->cells++;
-    bool failed = hn_cell_file_read(ctx, w->rep.folder, key, &shard) ||
-                  hn_results_append(ctx, &w->all, &shard);
-    hn_results_free(ctx, &shard);
-    return failed ? ctx->code : HN_OK;
+    return hn_cell_store_append(ctx, &w->kept, key, &w->all);
 }
 
 static enum hn_code add_cells(struct hn_context *ctx, struct work *w, const struct hn_table *t) {
@@ -293,7 +290,10 @@ static enum hn_code finish(struct hn_context *ctx, struct work *w) {
     for (int64_t i = 0; i < w->outcomes; i++)
         if (hn_claims_store(ctx, &w->outcome[i], &w->all))
             return ctx->code;
-    return write_results(ctx, w, &w->all, "%s/results.h5", "");
+    if (write_results(ctx, w, &w->all, "%s/results.h5", ""))
+        return ctx->code;
+    hn_cell_store_pack(ctx, &w->kept);
+    return HN_OK;
 }
 
 static enum hn_code tell_changes(struct hn_context *ctx, const struct work *w) {
@@ -327,7 +327,7 @@ static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
     if (!measures && hn_results_read(ctx, w->p->results, &given))
         return ctx->code;
     if (!HN_ZALLOC(ctx, w->outcome, w->entries) ||
-        (measures && (hn_cell_files_prepare(ctx, w->rep.folder) ||
+        (measures && (hn_cell_store_prepare(ctx, w->rep.folder) ||
                       hn_reproduce_train_all(ctx, &w->rep, w->entry, w->entries))))
         return ctx->code;
     for (int64_t i = 0; i < w->entries; i++)
@@ -368,6 +368,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
         return ctx->code;
     w->call = call;
     w->p = p;
+    w->kept.folder = p->output;
     w->rep = (struct hn_reproduce){.folder = p->output,
                                    .data = p->data,
                                    .data_optional = p->list && strcmp(p->data, usual_data) == 0,
@@ -383,6 +384,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
                    : p->dry_run ? foresee
                                 : reproduce_all)(ctx, w);
     hn_untrained_close(&w->rep.untrained);
+    hn_cell_store_close(ctx, &w->kept);
     return failed ? ctx->code : HN_OK;
 }
 

@@ -85,20 +85,21 @@ static enum hn_code measure(struct hn_context *ctx, const struct hn_claim_cost *
 
 static enum hn_code one_rep(struct hn_context *ctx, const struct hn_reproduce *r,
                             const struct hn_claim_cost *c, const struct hn_job_sampler *s,
-                            int64_t rep, struct hn_results *out) {
+                            int64_t rep, struct hn_cell_store *cells, struct hn_results *out) {
     char key[HN_DIGEST_TEXT];
     struct hn_cell_status is;
     struct hn_results shard = {0};
     key_of(r, c, s->text, rep, key);
-    if (hn_check_stop(ctx) || hn_cell_file_state(ctx, r->folder, key, &is))
+    if (hn_check_stop(ctx) || hn_cell_store_state(ctx, cells, key, &is))
         return ctx->code;
-    if (!is.present && !r->quiet)
+    if (is.present)
+        return hn_cell_store_append(ctx, cells, key, out);
+    if (!r->quiet)
         fprintf(stderr, "timing %s, %g items of %g dims, repetition %" PRId64 "\n", c->name,
                 c->items, c->dims, rep);
-    enum hn_code code = is.present ? hn_cell_file_read(ctx, r->folder, key, &shard)
-                                   : measure(ctx, c, s, key, rep, &shard);
-    if (code == HN_OK && !is.present)
-        code = hn_cell_file_write(ctx, r->folder, key, &shard);
+    enum hn_code code = measure(ctx, c, s, key, rep, &shard);
+    if (code == HN_OK)
+        code = hn_cell_store_write(ctx, r->folder, key, &shard);
     if (code == HN_OK)
         code = hn_results_append(ctx, out, &shard);
     hn_results_free(ctx, &shard);
@@ -108,12 +109,14 @@ static enum hn_code one_rep(struct hn_context *ctx, const struct hn_reproduce *r
 enum hn_code hn_reproduce_cost(struct hn_context *ctx, const struct hn_reproduce *r,
                                const struct hn_claim_cost *c, struct hn_results *out) {
     struct hn_job_sampler *sampler;
+    struct hn_cell_store cells = {.folder = r->folder};
     HN_SCOPE(ctx);
-    if (hn_cell_files_prepare(ctx, r->folder) || hn_job_parse_sampler(ctx, c->sampler, &sampler))
+    if (hn_cell_store_prepare(ctx, r->folder) || hn_job_parse_sampler(ctx, c->sampler, &sampler))
         return ctx->code;
     hn_own(ctx, scope.outer);
-    for (int64_t rep = 1; rep <= (int64_t)c->reps; rep++)
-        if (one_rep(ctx, r, c, sampler, rep, out))
-            return ctx->code;
-    return HN_OK;
+    enum hn_code code = HN_OK;
+    for (int64_t rep = 1; rep <= (int64_t)c->reps && !code; rep++)
+        code = one_rep(ctx, r, c, sampler, rep, &cells, out);
+    hn_cell_store_close(ctx, &cells);
+    return code;
 }

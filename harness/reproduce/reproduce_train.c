@@ -363,19 +363,21 @@ static enum hn_code keep_left(struct hn_context *ctx, const char *folder,
     if (!HN_ALLOC(ctx, plan->run, all->runs) || !HN_ALLOC(ctx, plan->item, all->runs) ||
         !HN_ALLOC(ctx, out->entry, all->runs) || !HN_ZALLOC(ctx, out->item, all->runs))
         return ctx->code;
-    for (int64_t i = 0; i < all->runs; i++) {
+    struct hn_cell_store cells = {.folder = folder};
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; i < all->runs && !code; i++) {
         struct hn_cell_status is;
         const struct wanted_run *wanted = &all->run[i];
-        if (hn_cell_file_state(ctx, folder, wanted->item.run_key, &is))
-            return ctx->code;
-        if (is.present && !is.failed)
+        code = hn_cell_store_state(ctx, &cells, wanted->item.run_key, &is);
+        if (code || (is.present && !is.failed))
             continue;
         const struct hn_train_run *run = wanted->item.of;
         plan->run[plan->n] = *run;
         plan->item[plan->n] = wanted->item;
         out->entry[plan->n++] = wanted->first;
     }
-    return HN_OK;
+    hn_cell_store_close(ctx, &cells);
+    return code;
 }
 
 static void add_up(const struct left *left, int64_t entry, struct hn_foreseen *row) {

@@ -150,7 +150,8 @@ static enum hn_code run_item(struct hn_context *ctx, struct trial *t, int64_t tu
                                     .quiet = true,
                                     .ahead = t->small.turn + turn + 1,
                                     .n_ahead = t->small.n_items - turn - 1};
-    struct hn_results again = {0};
+    struct hn_cell_store cells = {.folder = t->folder};
+    const struct hn_results *again;
     hn_results_free(ctx, &run->results);
     t->job.batches = batches;
     int64_t live = begin_peak(ctx, t), begun = hn_wall_ns();
@@ -158,12 +159,15 @@ static enum hn_code run_item(struct hn_context *ctx, struct trial *t, int64_t tu
     run->bytes = atomic_load(&ctx->memory.peak) - live;
     hn_cache_drop_sampler(ctx, t->state.cache);
     run->held = atomic_load(&ctx->memory.live) - live;
-    if (code || hn_cell_file_write(ctx, t->folder, item->run_key, &run->results) ||
-        hn_cell_file_read(ctx, t->folder, item->run_key, &again))
-        return ctx->code;
+    code = code || hn_cell_store_write(ctx, t->folder, item->run_key, &run->results) ||
+                   hn_cell_store_read(ctx, &cells, item->run_key, &again)
+               ? ctx->code
+               : HN_OK;
+    hn_cell_store_close(ctx, &cells);
+    if (code)
+        return code;
     run->rest = hn_seconds_since(begun);
     take_phases(&run->results.timing, run);
-    hn_results_free(ctx, &again);
     return HN_OK;
 }
 
@@ -254,7 +258,7 @@ static enum hn_code try_item(struct hn_context *ctx, struct trial *t, int64_t tu
     p->bytes[t->size] = few.bytes; // seen, even if it came to no end
     p->seconds[HN_PROBE_BUILD][t->size] = few.rest;
     if (!code && !(code = measure_held(ctx, &few.results, &p->held_bytes)))
-        status = hn_cell_file_text(&few.results, "status");
+        status = hn_cell_store_text(&few.results, "status");
     bool ok = strcmp(status, "ok") == 0, none = strcmp(status, "not_applicable") == 0;
     if (ok && item->kind == &hn_item_cell)
         code = try_cell(ctx, t, turn, &few, &many, p);
@@ -347,7 +351,7 @@ enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, i
         return hn_fail_in(ctx, "trying the job");
     const struct hn_notes said = ctx->notes;
     ctx->notes.to = NULL; // said when the job was planned
-    enum hn_code code = hn_cell_files_prepare(ctx, t.folder);
+    enum hn_code code = hn_cell_store_prepare(ctx, t.folder);
     for (; t.size < out->sizes && !code; t.size++)
         code = try_size(ctx, &t);
     ctx->notes = said;

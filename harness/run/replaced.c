@@ -12,7 +12,8 @@ struct replaced {
     const struct hn_runner *run;
     struct hn_strings key; // of its items
     struct hn_string_index index;
-    int64_t kept, lost; // kept: they have a cell file
+    struct hn_cell_store cells; // of the folder
+    int64_t kept, lost;         // kept: their cells are there
 };
 
 static enum hn_code index_items(struct hn_context *ctx, struct replaced *r) {
@@ -29,7 +30,7 @@ static enum hn_code count_replaced(struct hn_context *ctx, struct replaced *r,
         int64_t item = hn_string_find(&r->index, key);
         struct hn_cell_status is = {.present = true};
         if ((item < 0 || !hn_run_wants(r->run, &r->run->item[item])) &&
-            hn_cell_file_state(ctx, r->run->folder, key, &is))
+            hn_cell_store_state(ctx, &r->cells, key, &is))
             return ctx->code;
         r->kept += item < 0 && is.present;
         r->lost += !is.present;
@@ -40,7 +41,7 @@ static enum hn_code count_replaced(struct hn_context *ctx, struct replaced *r,
 enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner *run, bool force) {
     static const char *const tables[] = {"runs", "snapshots", "studies"};
     struct hn_results old = {0};
-    struct replaced r = {.run = run};
+    struct replaced r = {.run = run, .cells = {.folder = run->folder}};
     HN_SCOPE(ctx);
     char *path = hn_format(ctx, "%s/results.h5", run->folder);
     if (!path || index_items(ctx, &r))
@@ -56,16 +57,17 @@ enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner 
         for (int i = 0; i < 3 && !code; i++)
             code = count_replaced(ctx, &r, hn_results_table(&old, tables[i]));
     hn_results_free(ctx, &old);
+    hn_cell_store_close(ctx, &r.cells);
     if (!code && r.lost > 0 && !force)
         code = hn_fail(ctx, HN_USAGE,
                        "%s holds %" PRId64 " rows that this run does not make and that have no "
-                       "file in cells/: they would be lost; give another folder with -o, or "
+                       "cell in cells/: they would be lost; give another folder with -o, or "
                        "--force",
                        path, r.lost);
     if (!code && r.kept > 0)
         hn_note(ctx,
                 "%s will be replaced: %" PRId64 " of its rows are of another job or version; their "
-                "files stay in cells/, and their own job collects them again",
+                "cells stay in cells/, and their own job collects them again",
                 path, r.kept);
     return code;
 }

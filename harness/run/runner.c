@@ -31,9 +31,10 @@ struct work {
     int64_t *todo; // [n_todo] items to be run, in turn; DONE afterwards
     int64_t n_todo;
     struct pending pending;
-    struct hn_cell_file_list earlier; // results of any version, for HN_RERUN_STALE
-    bool fresh;                       // results of other programs are made anew
-    int64_t foreign;                  // of the wanted items, those with such a result
+    struct hn_cell_store cells;  // of the folder
+    struct hn_cell_list earlier; // results of any version, for HN_RERUN_STALE
+    bool fresh;                  // results of other programs are made anew
+    int64_t foreign;             // of the wanted items, those with such a result
 };
 
 enum { DONE = -1 };
@@ -80,10 +81,10 @@ static const char *why(const struct hn_cell_status *is, bool stale, bool needed)
 static enum hn_code needs_run(struct work *w, const struct hn_item *item, bool *needed) {
     enum hn_rerun rerun = w->run->rerun;
     struct hn_cell_status is;
-    if (hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &is))
+    if (hn_cell_store_state(w->ctx, &w->cells, item->run_key, &is))
         return w->ctx->code;
-    bool stale = !is.present && rerun == HN_RERUN_STALE &&
-                 hn_cell_file_list_has(&w->earlier, item->cell_key);
+    bool stale =
+        !is.present && rerun == HN_RERUN_STALE && hn_cell_list_has(&w->earlier, item->cell_key);
     *needed = rerun == HN_RERUN_STALE
                   ? stale
                   : !is.present || rerun == HN_RERUN_ALL || (rerun == HN_RERUN_FAILED && is.failed);
@@ -114,7 +115,7 @@ static enum hn_code choose(struct work *w) {
 }
 
 static void count(struct work *w, const struct hn_item *item, const struct hn_results *results) {
-    const char *status = hn_cell_file_text(results, "status");
+    const char *status = hn_cell_store_text(results, "status");
     bool failed = strcmp(status, "failed") == 0;
     const struct hn_item_label label = hn_item_label(item);
     w->summary->ran += !failed;
@@ -125,7 +126,7 @@ static void count(struct work *w, const struct hn_item *item, const struct hn_re
     if (failed || w->run->verbose)
         hn_progress_clear(&w->progress);
     if (failed)
-        fprintf(stderr, "failed: %s: %s\n", label.text, hn_cell_file_text(results, "error"));
+        fprintf(stderr, "failed: %s: %s\n", label.text, hn_cell_store_text(results, "error"));
     else if (w->run->verbose)
         fprintf(stderr, "done: %s\n", label.text);
 }
@@ -143,7 +144,7 @@ static enum hn_code store_pending(struct work *w) {
     if (p->n > 0 && p->item[0]->kind->time)
         code = p->item[0]->kind->time(w->ctx, p->item, p->results, p->n, &env);
     for (int64_t i = 0; i < p->n && code == HN_OK; i++) {
-        code = hn_cell_file_write(w->ctx, w->run->folder, p->item[i]->run_key, &p->results[i]);
+        code = hn_cell_store_write(w->ctx, w->run->folder, p->item[i]->run_key, &p->results[i]);
         if (code == HN_OK)
             count(w, p->item[i], &p->results[i]);
     }
@@ -170,7 +171,7 @@ static enum hn_code run_shared(struct work *w, const struct hn_item *item,
     struct hn_results results = {0};
     struct hn_cell_status is = {0};
     if (!parts->ranks && w->run->rerun == HN_RERUN_MISSING &&
-        hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &is))
+        hn_cell_store_state(w->ctx, &w->cells, item->run_key, &is))
         return w->ctx->code;
     if (is.present && !(w->fresh && is.foreign)) {
         w->summary->present++;
@@ -182,13 +183,13 @@ static enum hn_code run_shared(struct work *w, const struct hn_item *item,
     w->ctx->parts = NULL;
     code = hn_file_parts_same(w->ctx, parts, item->run_key, code);
     if (!code && hn_ranks_number(parts->ranks) == 0)
-        code = hn_cell_file_write(w->ctx, w->run->folder, item->run_key, &results);
+        code = hn_cell_store_write(w->ctx, w->run->folder, item->run_key, &results);
     if (!code)
         count(w, item, &results);
     hn_results_free(w->ctx, &results);
     if (code != HN_WAITING)
         return code;
-    if (hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &is))
+    if (hn_cell_store_state(w->ctx, &w->cells, item->run_key, &is))
         return w->ctx->code;
     w->summary->present += is.present; // another process was quicker
     w->summary->waiting += !is.present;
@@ -231,7 +232,7 @@ static enum hn_code run_beside(struct hn_context *ctx, void *data, int64_t i,
     env.worker = worker;
     env.beside = w->run->processes - 1;
     bool failed = hn_item_run(ctx, item, &env, &results) ||
-                  hn_cell_file_write(ctx, w->run->folder, item->run_key, &results);
+                  hn_cell_store_write(ctx, w->run->folder, item->run_key, &results);
     hn_results_free(ctx, &results);
     return failed ? ctx->code : HN_OK;
 }
@@ -246,12 +247,11 @@ static void name_beside(const void *data, int64_t i, char *text, size_t size) {
 static void beside_done(void *data, int64_t i) {
     struct work *w = data;
     const struct hn_item *item = &w->run->item[w->todo[i]];
-    struct hn_results results = {0};
-    if (hn_cell_file_read(w->ctx, w->run->folder, item->run_key, &results) == HN_OK) {
-        count(w, item, &results);
+    const struct hn_results *results;
+    if (hn_cell_store_read(w->ctx, &w->cells, item->run_key, &results) == HN_OK) {
+        count(w, item, results);
         w->todo[i] = DONE;
     }
-    hn_results_free(w->ctx, &results);
 }
 
 static enum hn_code run_side_by_side(struct work *w) {
@@ -351,8 +351,8 @@ static enum hn_code prepare(struct work *w) {
     const struct hn_runner *run = w->run;
     if (hn_ranks_number(run->ranks) > 0)
         return HN_OK;
-    if (hn_cell_files_prepare(w->ctx, run->folder) ||
-        (run->rerun == HN_RERUN_STALE && hn_cell_file_list_read(w->ctx, run->folder, &w->earlier)))
+    if (hn_cell_store_prepare(w->ctx, run->folder) ||
+        (run->rerun == HN_RERUN_STALE && hn_cell_store_list(w->ctx, &w->cells, &w->earlier)))
         return w->ctx->code;
     if (choose(w))
         return w->ctx->code;
@@ -378,15 +378,21 @@ static enum hn_code prepare_all(struct work *w) {
 enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
                           struct hn_run_summary *summary) {
     *summary = (struct hn_run_summary){0};
-    struct work w = {.ctx = ctx, .run = run, .summary = summary, .fresh = run->fresh || in_ci()};
+    struct work w = {.ctx = ctx,
+                     .run = run,
+                     .summary = summary,
+                     .cells = {.folder = run->folder},
+                     .fresh = run->fresh || in_ci()};
     hn_host_program(ctx);
     HN_SCOPE(ctx);
-    if (!HN_ALLOC(ctx, w.todo, run->n) || !HN_ALLOC(ctx, w.pending.item, run->n) ||
-        !HN_ZALLOC(ctx, w.pending.results, run->n) || prepare_all(&w))
-        return ctx->code;
+    bool ready = HN_ALLOC(ctx, w.todo, run->n) && HN_ALLOC(ctx, w.pending.item, run->n) &&
+                 HN_ZALLOC(ctx, w.pending.results, run->n) && !prepare_all(&w);
     hn_own(ctx, scope.outer); // caches outlive the run
-    enum hn_code code = run_all(&w);
+    enum hn_code code = ready ? run_all(&w) : ctx->code;
     free_pending(&w);
+    hn_cell_store_close(ctx, &w.cells);
+    if (!ready)
+        return code;
     if (code == HN_INTERRUPTED && run->unit)
         return hn_fail(ctx, code,
                        "interrupted: %" PRId64 " of %" PRId64
@@ -397,29 +403,28 @@ enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
 
 // An item that was not asked for now may be missing: the results hold what of the job is there.
 static enum hn_code append(struct hn_context *ctx, const struct hn_runner *run,
-                           const struct hn_item *item, struct hn_results *out,
-                           struct hn_run_summary *summary) {
-    struct hn_results cell = {0};
+                           struct hn_cell_store *cells, const struct hn_item *item,
+                           struct hn_results *out, struct hn_run_summary *summary) {
+    const struct hn_results *cell;
     struct hn_cell_status is = {.present = true};
     if ((!hn_run_wants(run, item) || run->rerun == HN_RERUN_STALE || run->parts) &&
-        hn_cell_file_state(ctx, run->folder, item->run_key, &is))
+        hn_cell_store_state(ctx, cells, item->run_key, &is))
         return ctx->code;
     summary->missing += !is.present;
     if (!is.present)
         return HN_OK;
-    enum hn_code code = hn_cell_file_read(ctx, run->folder, item->run_key, &cell);
-    if (code == HN_OK)
-        code = hn_results_append(ctx, out, &cell);
-    const char *status = code ? "" : hn_cell_file_text(&cell, "status");
+    if (hn_cell_store_read(ctx, cells, item->run_key, &cell) || hn_results_append(ctx, out, cell))
+        return ctx->code;
+    const char *status = hn_cell_store_text(cell, "status");
     summary->failed += strcmp(status, "failed") == 0;
     summary->not_applicable += strcmp(status, "not_applicable") == 0;
-    hn_results_free(ctx, &cell);
-    return code;
+    return HN_OK;
 }
 
 enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
                             struct hn_results *out, struct hn_run_summary *summary) {
     struct hn_progress progress;
+    struct hn_cell_store cells = {.folder = run->folder};
     memset(out, 0, sizeof *out);
     summary->failed = summary->not_applicable = summary->missing = 0;
     hn_progress_begin(&progress, run->n, 0, run->quiet || run->n < MANY);
@@ -428,10 +433,12 @@ enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
                   !hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing);
     enum hn_code code = tables ? HN_OK : ctx->code;
     for (int64_t i = 0; i < run->n && code == HN_OK; i++) {
-        code = hn_check_stop(ctx) ? ctx->code : append(ctx, run, &run->item[i], out, summary);
+        code =
+            hn_check_stop(ctx) ? ctx->code : append(ctx, run, &cells, &run->item[i], out, summary);
         hn_progress_step(&progress, false, "put into results.h5");
     }
     hn_progress_clear(&progress);
+    hn_cell_store_close(ctx, &cells);
     if (code)
         hn_results_free(ctx, out);
     return code;
@@ -468,7 +475,7 @@ static enum hn_code write_plan(struct hn_context *ctx, const struct hn_runner *r
                                const struct hn_run_record *record) {
     struct hn_results plan = {0};
     HN_SCOPE(ctx);
-    return hn_cell_files_prepare(ctx, run->folder) || hn_rows_table(ctx, run->rows, &plan.runs) ||
+    return hn_cell_store_prepare(ctx, run->folder) || hn_rows_table(ctx, run->rows, &plan.runs) ||
                    hn_rows_table(ctx, HN_ROWS_TIMING, &plan.timing) || add_plan(ctx, run, &plan) ||
                    describe(ctx, record, false, &plan)
                ? ctx->code
@@ -491,10 +498,12 @@ enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,
         (summary->missing > 0 && add_plan(ctx, run, out)))
         return ctx->code;
     HN_SCOPE(ctx);
+    struct hn_cell_store cells = {.folder = run->folder};
     char *path = hn_format(ctx, "%s/results.h5", run->folder);
     if (!path || hn_results_write(ctx, out, path))
         return ctx->code;
     hn_cell_plan_remove(ctx, run->folder);
+    hn_cell_store_pack(ctx, &cells);
     return HN_OK;
 }
 

@@ -45,7 +45,7 @@ struct hn_run_summary {
 // are.
 bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item);
 // Before a run, about the rows of <folder>/results.h5, which it will write anew, that are not of
-// this run's items. A note tells how many have a cell file, which stays. HN_USAGE if any has none,
+// this run's items. A note tells how many have a cell, which stays. HN_USAGE if any has none,
 // or is of an item that is not wanted now, so that it would be lost, unless `force`.
 HN_MUST_USE enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner *run,
                                              bool force);
@@ -59,7 +59,7 @@ HN_MUST_USE enum hn_code hn_run_begin(struct hn_context *ctx, const struct hn_ru
 // several ranks each is given some of the items, all the same code, and rank 0 the summary of all.
 HN_MUST_USE enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
                                       struct hn_run_summary *summary);
-// Reads the cell files of all items, in their order, those that were not wanted included where they
+// Reads the cells of all items, in their order, those that were not wanted included where they
 // are there. Sets summary->failed, ->not_applicable and ->missing.
 HN_MUST_USE enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
                                         struct hn_results *out, struct hn_run_summary *summary);
@@ -74,8 +74,9 @@ struct hn_run_record {
     const struct hn_results *process;
     int64_t n_processes;
 };
-// Collects, describes and writes <folder>/results.h5; with a table of the plan where items are
-// missing, which merging goes by. *out: what was written, owned by the caller.
+// Collects, describes and writes <folder>/results.h5, with a table of the plan where items are
+// missing, which merging goes by; then packs the cells. *out: what was written, owned by the
+// caller.
 HN_MUST_USE enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,
                                       const struct hn_run_record *record, struct hn_results *out,
                                       struct hn_run_summary *summary);

@@ -19,7 +19,7 @@
 #include "datasets/tudataset.h"
 #include "harness/job/job.h"
 #include "plots/page/figure.h"
-#include "results/cell_file.h"
+#include "results/cell_bytes.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -291,8 +291,10 @@ static void run_cell(const uint8_t *data, size_t size) {
     struct hn_cell_head head;
     struct hn_results r;
     hn_fuzz_begin(&ctx);
-    const struct hn_cursor bytes = {(const char *)data, (int64_t)size};
-    enum hn_code code = hn_cell_bytes_take(&ctx, bytes, &head, &r);
+    struct hn_cursor bytes = {(const char *)data, (int64_t)size};
+    enum hn_code code = hn_cell_head_take(&ctx, &bytes, &head);
+    if (code == HN_OK)
+        code = hn_cell_bytes_take(&ctx, &bytes, &bytes, &r);
     if (code == HN_OK)
         hn_results_free(&ctx, &r);
     hn_fuzz_end(&ctx, code, true);

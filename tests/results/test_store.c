@@ -1,7 +1,6 @@
 // Results files: written, read, joined and read by other programs; disks and memory that run out.
 #include "core/files.h"
 #include "datasets/h5.h"
-#include "results/cell_file.h"
 #include "tests/store_fixture.h"
 
 #include <signal.h>
@@ -9,58 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool same_files(const char *a, const char *b) {
-    long size_a, size_b;
-    char *x = slurp(a, &size_a), *y = slurp(b, &size_b);
-    bool same = x && y && size_a == size_b && memcmp(x, y, (size_t)size_a) == 0;
-    free(x);
-    free(y);
-    return same;
-}
-
 static int files_in_folder(void) {
     char command[512], out[32];
     snprintf(command, sizeof command, "ls -A '%s' | wc -l", folder);
     CU_ASSERT_EQUAL(hn_fixture_run(command, out, sizeof out), 0);
     return atoi(out);
-}
-
-static bool same_cell(const struct hn_table *a, const struct hn_table *b, int c, int64_t row) {
-    switch (a->column[c].kind) {
-    case HN_COLUMN_TEXT: return strcmp(a->cells[c].text[row], b->cells[c].text[row]) == 0;
-    case HN_COLUMN_INT: return a->cells[c].count[row] == b->cells[c].count[row];
-    default: return memcmp(&a->cells[c].real[row], &b->cells[c].real[row], sizeof(double)) == 0;
-    }
-}
-
-static bool same_tables(const struct hn_table *a, const struct hn_table *b) {
-    bool same = strcmp(a->name, b->name) == 0 && a->rows == b->rows && a->n_columns == b->n_columns;
-    for (int c = 0; same && c < a->n_columns; c++) {
-        const struct hn_column *x = &a->column[c], *y = &b->column[c];
-        same = strcmp(x->name, y->name) == 0 && x->kind == y->kind &&
-               strcmp(x->units, y->units) == 0 && strcmp(x->long_name, y->long_name) == 0 &&
-               x->direction == y->direction;
-        for (int64_t row = 0; same && row < a->rows; row++)
-            same = same_cell(a, b, c, row);
-    }
-    return same;
-}
-
-static bool same_results(const struct hn_results *a, const struct hn_results *b) {
-    int64_t rows = a->runs.rows;
-    bool same = same_tables(&a->runs, &b->runs) && same_tables(&a->timing, &b->timing) &&
-                a->n_tables == b->n_tables && a->kinds == b->kinds && a->bins == b->bins &&
-                fabs(a->bin_lo - b->bin_lo) + fabs(a->bin_hi - b->bin_hi) < 1e-15;
-    for (int64_t i = 0; same && i < a->n_tables; i++)
-        same = same_tables(&a->table[i], &b->table[i]);
-    if (!same)
-        return false;
-    size_t batches = (size_t)a->batch_start[rows] * sizeof(double);
-    return memcmp(a->histogram, b->histogram,
-                  (size_t)(rows * a->kinds * a->bins) * sizeof *a->histogram) == 0 &&
-           memcmp(a->batch_start, b->batch_start, (size_t)(rows + 1) * sizeof(int64_t)) == 0 &&
-           memcmp(a->batch_fn_ratio, b->batch_fn_ratio, batches) == 0 &&
-           memcmp(a->batch_cos_mean, b->batch_cos_mean, batches) == 0;
 }
 
 static void round_trip(void) {
@@ -85,34 +37,6 @@ static void round_trip(void) {
     hn_results_free(&ctx, &whole);
     hn_results_free(&ctx, &back);
     hn_results_free(&ctx, &again);
-    end();
-}
-
-// A cell's file counts if it is whole and its own, whichever way one looks.
-static void cell_state(void) {
-    static const char key[] = "0123456789abcdef", other[] = "fedcba9876543210";
-    begin();
-    struct hn_results cell = fixture_results(&ctx, 0, 1);
-    const struct hn_column column = {"run_key", HN_COLUMN_TEXT, "", "", HN_NEITHER};
-    struct hn_cell_status is;
-    HN_CHECK(&ctx, hn_results_set(&ctx, &cell, "run_key", key));
-    HN_CHECK(&ctx, hn_table_add_column(&ctx, &cell.runs, &column));
-    HN_CHECK(&ctx, hn_table_set_text(&ctx, &cell.runs, 0, "run_key", key));
-    HN_CHECK(&ctx, hn_cell_files_prepare(&ctx, in_folder("run")));
-    HN_CHECK(&ctx, hn_cell_file_write(&ctx, in_folder("run"), key, &cell));
-    HN_CHECK(&ctx, hn_cell_file_write(&ctx, in_folder("run"), other, &cell));
-    HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), key, &is));
-    CU_ASSERT(is.present && !is.failed);
-    HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), other, &is));
-    CU_ASSERT(!is.present); // the file of another cell
-    HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), "none", &is));
-    CU_ASSERT(!is.present);
-    FILE *file = fopen(in_folder("run/cells/0123456789abcdef.cell"), "r+");
-    CU_ASSERT_FATAL(file && fseek(file, 1000, SEEK_SET) == 0 && fputs("x", file) >= 0);
-    CU_ASSERT_EQUAL(fclose(file), 0);
-    HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), key, &is));
-    CU_ASSERT(!is.present);
-    hn_results_free(&ctx, &cell);
     end();
 }
 
@@ -357,83 +281,6 @@ static enum hn_code read_and_append(const struct hn_results *one) {
     return code;
 }
 
-// Lets every allocation of `run` fail in turn; returns how many calls failed for it.
-static int fail_each(enum hn_code (*run)(const struct hn_results *), const struct hn_results *one) {
-    int64_t live = atomic_load(&ctx.memory.live);
-    int failures = 0;
-    bool reached = true; // the allocation that was to fail
-    for (int k = 1; reached && k < 2000; k++) {
-        ctx.memory.fail_at = atomic_load(&ctx.memory.calls) + k;
-        enum hn_code code = run(one);
-        reached = atomic_load(&ctx.memory.calls) >= ctx.memory.fail_at;
-        CU_ASSERT(code == HN_OK || code == HN_MEMORY);
-        CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), live);
-        failures += code == HN_MEMORY;
-    }
-    ctx.memory.fail_at = 0;
-    CU_ASSERT(!reached);
-    return failures;
-}
-
-static enum hn_code write_and_read_cell(const struct hn_results *one) {
-    struct hn_results back;
-    enum hn_code code = hn_cell_file_write(&ctx, in_folder("run"), "key", one);
-    if (code == HN_OK)
-        code = hn_cell_file_read(&ctx, in_folder("run"), "key", &back);
-    if (code == HN_OK)
-        hn_results_free(&ctx, &back);
-    return code;
-}
-
-// What a cell file gives back is what was put in: written whole, it has the same bytes.
-static void cell_files(void) {
-    begin();
-    HN_CHECK(&ctx, hn_cell_files_prepare(&ctx, in_folder("run")));
-    for (int rows = 0; rows <= FIXTURE_ROWS; rows += FIXTURE_ROWS / 2) {
-        struct hn_results r = fixture_results(&ctx, 0, rows), back;
-        HN_CHECK(&ctx, hn_cell_file_write(&ctx, in_folder("run"), "key", &r));
-        HN_CHECK(&ctx, hn_cell_file_read(&ctx, in_folder("run"), "key", &back));
-        CU_ASSERT(same_results(&r, &back));
-        HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("a.h5")));
-        HN_CHECK(&ctx, hn_results_write(&ctx, &back, in_folder("b.h5")));
-        CU_ASSERT(same_files(in_folder("a.h5"), in_folder("b.h5")));
-        hn_results_free(&ctx, &r);
-        hn_results_free(&ctx, &back);
-    }
-    struct hn_results one = fixture_results(&ctx, 1, 1);
-    CU_ASSERT(fail_each(write_and_read_cell, &one) > 50);
-    hn_results_free(&ctx, &one);
-    end();
-}
-
-// Bytes that are cut are refused; with a byte changed they are results or refused. Nothing stays
-// allocated.
-static void cell_bytes_damaged(void) {
-    begin();
-    struct hn_results r = fixture_results(&ctx, 0, 2), back;
-    struct hn_bytes bytes = {0};
-    struct hn_cell_head head = {"key", "cell", "ok", "program"};
-    HN_CHECK(&ctx, hn_cell_bytes_put(&ctx, head, &r, &bytes));
-    int64_t live = atomic_load(&ctx.memory.live);
-    bool refused = true, clean = true;
-    for (int64_t n = 0; n < bytes.n; n += 7) {
-        const struct hn_cursor cut = {bytes.data, n};
-        refused &= hn_cell_bytes_take(&ctx, cut, &head, &back) == HN_DATA;
-        bytes.data[n] = (char)(bytes.data[n] ^ (1 << n % 8));
-        const struct hn_cursor changed = {bytes.data, bytes.n};
-        enum hn_code code = hn_cell_bytes_take(&ctx, changed, &head, &back);
-        bytes.data[n] = (char)(bytes.data[n] ^ (1 << n % 8));
-        clean &= code == HN_OK || code == HN_DATA;
-        if (code == HN_OK)
-            hn_results_free(&ctx, &back);
-        clean &= atomic_load(&ctx.memory.live) == live;
-    }
-    CU_ASSERT(refused && clean);
-    hn_free(&ctx, bytes.data);
-    hn_results_free(&ctx, &r);
-    end();
-}
-
 static void failing_allocations(void) {
     begin();
     struct hn_results one = fixture_results(&ctx, 1, 1);
@@ -446,7 +293,6 @@ static void failing_allocations(void) {
 
 static const struct hn_test tests[] = {
     {"round_trip", round_trip},
-    {"cell_state", cell_state},
     {"append_equals_whole", append_equals_whole},
     {"append_is_linear", append_is_linear},
     {"append_fills_what_is_missing", append_fills_what_is_missing},
@@ -457,8 +303,6 @@ static const struct hn_test tests[] = {
     {"disk_full", disk_full},
     {"left_over", left_over},
     {"append_of_no_row", append_of_no_row},
-    {"cell_files", cell_files},
-    {"cell_bytes_damaged", cell_bytes_damaged},
     {"failing_allocations", failing_allocations},
 };
 HN_TEST_MAIN("store", tests)
