@@ -191,19 +191,32 @@ enum hn_code hn_fail_writing(struct hn_context *ctx, const char *path, int reaso
                    strerror(reason), advice);
 }
 
-enum hn_code hn_folder_make(struct hn_context *ctx, const char *path) {
+// A folder whose parents are there: its own parent is to blame if it cannot be made.
+static enum hn_code make_one(struct hn_context *ctx, const char *path) {
     struct stat about;
+    char parent[PATH_MAX];
+    if (mkdir(path, 0777) == 0)
+        return HN_OK;
+    int reason = errno;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return HN_OK;
+    bool barred = reason == EACCES || reason == EPERM || reason == EROFS;
+    return barred && hn_folder_of(path, parent)
+               ? hn_fail(ctx, HN_USAGE,
+                         "%s: cannot be made in the folder %s: %s; name another folder", path,
+                         parent, strerror(reason))
+               : hn_fail_writing(ctx, path, reason);
+}
+
+enum hn_code hn_folder_make(struct hn_context *ctx, const char *path) {
     HN_SCOPE(ctx);
     char *part = hn_strdup(ctx, path);
     for (char *slash = part; part && (slash = strchr(slash + 1, '/')); *slash = '/') {
         *slash = '\0';
-        (void)mkdir(part, 0777); // a failure shows at the last one
+        if (make_one(ctx, part))
+            return ctx->code;
     }
-    if (!part)
-        return ctx->code;
-    bool there = mkdir(path, 0777) == 0 ||
-                 (errno == EEXIST && stat(path, &about) == 0 && S_ISDIR(about.st_mode));
-    return there ? HN_OK : hn_fail_writing(ctx, path, errno);
+    return part ? make_one(ctx, path) : ctx->code;
 }
 
 bool hn_folder_of(const char *path, char folder[PATH_MAX]) {

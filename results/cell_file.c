@@ -99,6 +99,12 @@ static enum hn_code find(struct hn_context *ctx, struct hn_cell_store *cells, co
     return HN_OK;
 }
 
+// When a file was made, in seconds since 1970; 0: there is none.
+static double time_of(const char *path) {
+    struct stat is;
+    return stat(path, &is) == 0 ? (double)is.st_mtim.tv_sec + 1e-9 * (double)is.st_mtim.tv_nsec : 0;
+}
+
 enum hn_code hn_cell_store_state(struct hn_context *ctx, struct hn_cell_store *cells,
                                  const char *run_key, struct hn_cell_status *out) {
     struct hn_cell_head head;
@@ -110,6 +116,8 @@ enum hn_code hn_cell_store_state(struct hn_context *ctx, struct hn_cell_store *c
     out->present = at.loose || at.packed >= 0;
     out->failed = out->present && strcmp(head.status, "failed") == 0;
     out->foreign = out->present && strcmp(head.program, ctx->program) != 0;
+    char *path = at.loose ? hn_format(ctx, "%s/cells/%s" SUFFIX, cells->folder, run_key) : NULL;
+    out->time = path ? time_of(path) : 0;
     return HN_OK;
 }
 
@@ -341,6 +349,13 @@ bool hn_cell_plan_is_there(const char *folder) {
     char path[PATH_MAX]; // no file has a longer one
     int n = snprintf(path, sizeof path, "%s/cells/plan", folder);
     return n < PATH_MAX && access(path, F_OK) == 0;
+}
+
+enum hn_code hn_cell_plan_open(struct hn_context *ctx, const char *folder, struct hn_results *out,
+                               double *time) {
+    char *path = plan_path(ctx, folder);
+    *time = path ? time_of(path) : 0;
+    return read_results(ctx, folder, "plan", out);
 }
 
 enum hn_code hn_cell_plan_read(struct hn_context *ctx, const char *folder, struct hn_results *out) {

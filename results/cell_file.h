@@ -21,6 +21,7 @@ struct hn_cell_status {
     bool present; // there is a whole cell of that key
     bool failed;  // it did
     bool foreign; // another program made it than ctx->program
+    double time;  // when its own file was made, in seconds since 1970; 0: it is packed
 };
 HN_MUST_USE enum hn_code hn_cell_store_state(struct hn_context *ctx, struct hn_cell_store *cells,
                                              const char *run_key, struct hn_cell_status *out);
@@ -45,6 +46,10 @@ HN_MUST_USE enum hn_code hn_cell_plan_write(struct hn_context *ctx, const char *
 void hn_cell_plan_remove(struct hn_context *ctx, const char *folder);
 // True if a run into the folder goes on, or was interrupted.
 bool hn_cell_plan_is_there(const char *folder);
+// The plan alone, without a row of /runs; time: when it was made, as above. HN_DATA: it is damaged,
+// or has gone.
+HN_MUST_USE enum hn_code hn_cell_plan_open(struct hn_context *ctx, const char *folder,
+                                           struct hn_results *out, double *time);
 // Results of that run: its plan, and the cells that are finished, in their order. HN_DATA: the plan
 // is damaged, or no cell is finished.
 HN_MUST_USE enum hn_code hn_cell_plan_read(struct hn_context *ctx, const char *folder,

@@ -9,7 +9,7 @@
 
 static const char first_line[] = "hardneg cells 1\n";
 
-// What cells have in common: the layout, and the own bytes of the first, by which others are
+// The common part of cells: the layout, and the own bytes of the first, by which others are
 // deflated.
 struct layout {
     struct hn_bytes bytes, example;
@@ -56,11 +56,11 @@ static enum hn_code deflate_bytes(struct hn_context *ctx, const char *data, int6
         return zlib_failed(ctx, Z_MEM_ERROR);
     if (example && example->n > 0)
         (void)deflateSetDictionary(&z, (const Bytef *)example->data, (uInt)example->n);
-    int64_t most = (int64_t)deflateBound(&z, (uLong)n), before = out->n;
-    enum hn_code code = hn_grow(ctx, &out->data, &out->capacity, out->n + most, 1);
+    int64_t bound = (int64_t)deflateBound(&z, (uLong)n), before = out->n;
+    enum hn_code code = hn_grow(ctx, &out->data, &out->capacity, out->n + bound, 1);
     if (!code) {
         z.next_out = (Bytef *)out->data + out->n;
-        z.avail_out = (uInt)most;
+        z.avail_out = (uInt)bound;
         int result = deflate(&z, Z_FINISH);
         out->n += (int64_t)z.total_out;
         code = result == Z_STREAM_END ? HN_OK : zlib_failed(ctx, result);

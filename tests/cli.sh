@@ -410,6 +410,13 @@ test_unfinished() {
     check "a killed run leaves no results" test ! -e killed/results.h5
     local n
     n=$(find killed/cells -name '*.cell' | wc -l)
+    expect "status of it" 0 '' status killed
+    check "what is done and left" says "^$n of 160 cells done, $((160 - n)) left"
+    check "it was not long ago" says '^  killed: .* done; running'
+    touch -d '1 hour ago' killed/cells/*
+    expect "status later" 0 '' status --json .
+    check "nothing was heard of it" grep -q '"state": "silent"' out
+    check "nor is a time foreseen" grep -q '"seconds_left": null' out
     expect "report of it" 0 "$n of 160 cells: its run goes on, or was interrupted" report killed
     check "the page says so, too" grep -q "<strong>$n of 160 cells:</strong>" killed/index.html
     expect "and export" 0 '' export killed --csv -o killed.csv --quiet
@@ -418,6 +425,14 @@ test_unfinished() {
     expect "the same command goes on" 0 '' run -c many.yaml -o killed --quiet
     expect "then nothing is missing" 0 '' report killed -o whole.html
     check "on the page either" eval '! grep -q "of 160 cells:" whole.html && ! test -s "$work/err"'
+    expect "status of the whole" 0 '' status killed
+    check "all is done" says '^160 of 160 cells done$'
+    expect "status of no run" 3 'begun: no run was begun here' status begun
+    for i in 1 2; do "$hardneg" run -c many.yaml -o array/part$i --shard $i/3 --quiet; done
+    "$hardneg" run -c many.yaml -o array/again --filter ' knn ' --quiet
+    expect "status of an array" 0 '' status array
+    check "cells of two parts of three, and knn, once" eval 'says "^146 of 160 cells done, 14 left$" && says "^  array/part2: 53 done; ended$"'
+    [ ! -d /sys ] || expect "a folder that cannot be made" 2 '/sys/hardneg: cannot be made in the folder /sys/: .*; name another folder' run -c many.yaml -o /sys/hardneg/run
     mkdir -p begun/cells
     cp killed/results.h5 begun/cells/plan
     expect "a plan that is none" 3 'begun/cells/plan' report begun

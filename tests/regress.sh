@@ -418,6 +418,7 @@ test_shards() {
         check_same "GNU parallel: the same" whole/results.h5 byparallel/results.h5
     fi
     test_slurm
+    test_array
 }
 
 # docs/guide/ci/slurm.sh by the command that stands at its top, with a stand-in for Slurm that runs tasks in turn,
@@ -454,6 +455,24 @@ END
     check "docs/guide/ci/slurm.sh with a stand-in for Slurm" test $? = 0
     check "a Slurm array of 3 has 3 parts" test "$(find slurm/parts -name "part[0-9]*" | wc -l)" = 3
     check_same "Slurm: the same" whole/results.h5 slurm/parts/results.h5
+}
+
+# docs/guide/ci/array.sh, by the variables that schedulers set.
+test_array() {
+    local script="$root/docs/guide/ci/array.sh" path
+    path="$(dirname "$hardneg"):$PATH"
+    env PATH="$path" PBS_ARRAY_INDEX=1 NCPUS=2 bash "$script" quick.yaml array 3 >out 2>err
+    check "a task of PBS" test $? = 0
+    env PATH="$path" LSB_JOBINDEX=2 LSB_DJOB_NUMPROC=1 bash "$script" quick.yaml array 3 >out 2>err
+    check "a task of LSF" test $? = 0
+    env PATH="$path" SGE_TASK_ID=3 NSLOTS=1 bash "$script" quick.yaml array 3 >out 2>err
+    check "a task of Grid Engine" test $? = 0
+    env PATH="$path" SGE_TASK_ID=undefined bash "$script" quick.yaml array 3 >out 2>err
+    check "no array" test $? = 2
+    expect "status" 0 '' status array
+    check "all parts are there" says '^([0-9]+) of \1 cells done'
+    expect "joined" 0 '' merge array/part1 array/part2 array/part3 -o array/results.h5
+    check_same "an array: the same" whole/results.h5 array/results.h5
 }
 
 # A folder that is kept while the program changes: what it holds, and what is claimed of it.
@@ -835,6 +854,7 @@ assert [n for n, j in jobs.items() if 'permissions' in j] == ['release'] and set
 import re
 assert all(re.fullmatch('[a-z/-]+@[0-9a-f]{40}', s['uses']) for j in jobs.values() for s in j['steps'] if 'uses' in s)"
     check "docs/guide/ci/slurm.sh is a script" bash -n "$root/docs/guide/ci/slurm.sh"
+    check "docs/guide/ci/array.sh is a script" bash -n "$root/docs/guide/ci/array.sh"
     check "docs/guide/ci/parallel.sh is a script" bash -n "$root/docs/guide/ci/parallel.sh"
 }
 
