@@ -1,10 +1,12 @@
 // Text files by line and word, with errors that name file and line.
 #include "core/text.h"
 #include "core/files.h"
+#include "core/real_text.h"
 #include "datasets/text.h"
 
 #include <errno.h>
 #include <glob.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -133,6 +135,21 @@ enum hn_code hn_text_number(struct hn_context *ctx, struct hn_text *t, const cha
     if (end == word || *end || errno == ERANGE || *out < lo || *out > hi)
         return hn_line_fail(ctx, &t->at, "the %s is '%s', not a whole number from %lld to %lld",
                             what, hn_quote(word).text, (long long)lo, (long long)hi);
+    return HN_OK;
+}
+
+enum hn_code hn_text_real(struct hn_context *ctx, struct hn_text *t, const char *what,
+                          double *out) {
+    const char *word = hn_text_word(t);
+    char *end;
+    *out = 0;
+    if (!word)
+        return hn_line_fail(ctx, &t->at, "the %s is missing", what);
+    double value = strtod(word, &end);
+    if (end == word || *end || hn_is_hex(word) || !(fabs(value) <= 1e30))
+        return hn_line_fail(ctx, &t->at, "the %s is '%s', not a number from -1e30 to 1e30", what,
+                            hn_quote(word).text);
+    *out = value;
     return HN_OK;
 }
 

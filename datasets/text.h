@@ -55,6 +55,9 @@ char *hn_text_word(struct hn_text *t);
 // The next word as a whole number in [lo, hi], called `what` in messages; *out = lo on failure.
 HN_MUST_USE enum hn_code hn_text_number(struct hn_context *ctx, struct hn_text *t, const char *what,
                                         int64_t lo, int64_t hi, int64_t *out);
+// Likewise as a finite real number of at most 1e30 either way; *out = 0 on failure.
+HN_MUST_USE enum hn_code hn_text_real(struct hn_context *ctx, struct hn_text *t, const char *what,
+                                      double *out);
 // HN_DATA if the line holds more.
 HN_MUST_USE enum hn_code hn_text_end(struct hn_context *ctx, struct hn_text *t);
 

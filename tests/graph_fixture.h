@@ -22,8 +22,9 @@ struct opened {
     void *params;
 };
 
-static inline enum hn_code open_task_with(struct hn_context *ctx, const char *data, int64_t batch,
-                                          enum hn_objective objective, struct opened *o) {
+static inline enum hn_code open_task_as(struct hn_context *ctx, const char *data, int64_t batch,
+                                        enum hn_objective objective, const char *attributes,
+                                        struct opened *o) {
     const struct hn_task_type *type = hn_task_find("graph");
     struct hn_task_setting setting = {.folder = "",
                                       .seed = 5,
@@ -35,9 +36,15 @@ static inline enum hn_code open_task_with(struct hn_context *ctx, const char *da
     if (!o->params || hn_options_init(ctx, type->options, o->params))
         return ctx->code;
     if (hn_options_set(ctx, type->options, o->params, "data", data) ||
-        hn_options_set(ctx, type->options, o->params, "width", "8"))
+        hn_options_set(ctx, type->options, o->params, "width", "8") ||
+        hn_options_set(ctx, type->options, o->params, "attributes", attributes))
         return ctx->code;
     return hn_task_open(ctx, type, o->params, &setting, &o->task);
+}
+
+static inline enum hn_code open_task_with(struct hn_context *ctx, const char *data, int64_t batch,
+                                          enum hn_objective objective, struct opened *o) {
+    return open_task_as(ctx, data, batch, objective, "false", o);
 }
 
 static inline enum hn_code open_task(struct hn_context *ctx, const char *data, int64_t batch,

@@ -62,6 +62,55 @@ static void test_spelling(void) {
     }
 }
 
+// One hot by column, as the authors' loaders have it: the columns keep apart what they call alike.
+static void test_several_columns(void) {
+    struct hn_tudataset t;
+    struct hn_scope scope;
+    hn_context_init(&ctx, 1);
+    put_all();
+    put("T_node_labels.txt", "0, 5, 0\n-2, 5, 1\n 0,6,0\n0 5\t0\n7, 5, 0\n7,6,1\n-2, 6, 1,\n");
+    put("T_node_attributes.txt", "0.5, -1\n1e3, 2\n-.25, 0\n0, 0\n1, 1\n2, 2\n1e-30, 1e30\n");
+    hn_scope_begin(&ctx, &scope);
+    HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
+    const int32_t node[] = {1, 3, 5, 0, 3, 6, 1, 4, 5, 1, 3, 5, 2, 3, 5, 2, 4, 6, 0, 4, 6};
+    CU_ASSERT(t.label_columns == 3 && t.node_labels == 7 && hn_tudataset_features(&t) == 7);
+    CU_ASSERT_EQUAL(memcmp(t.node_label, node, sizeof node), 0);
+    CU_ASSERT_EQUAL(hn_tudataset_feature(&t, 1, 6), 1);
+    HN_CHECK(&ctx, hn_tudataset_read_attributes(&ctx, folder, &t));
+    CU_ASSERT(t.attributes == 2 && hn_tudataset_features(&t) == 9);
+    const double second[] = {1000, 2, 1, 0, 0, 1, 0, 0, 1};
+    for (int64_t k = 0; k < 9; k++)
+        CU_ASSERT_EQUAL(hn_tudataset_feature(&t, 1, k), second[k]);
+    CU_ASSERT_EQUAL(hn_tudataset_feature(&t, 2, 0), -0.25);
+    hn_scope_end(&scope);
+    end();
+}
+
+static void test_attribute_faults(void) {
+    static const struct {
+        const char *text, *message;
+    } fault[] = {{NULL, "T_node_attributes.txt: cannot be opened"},
+                 {"1\n2\n", "holds 2 lines, but T_graph_indicator.txt has 7 nodes"},
+                 {"1\n2\nnan\n", "line 3: the attribute is 'nan', not a number"},
+                 {"1\n0x10\n", "line 2: the attribute is '0x10'"},
+                 {"1, 2\n1, inf\n", "line 2: the attribute is 'inf'"},
+                 {"1, 2\n1\n", "line 2: holds 1 number, line 1 holds 2"}};
+    struct hn_tudataset t;
+    struct hn_scope scope;
+    hn_context_init(&ctx, 1);
+    for (size_t k = 0; k < sizeof fault / sizeof *fault; k++) {
+        put_all();
+        if (fault[k].text)
+            put("T_node_attributes.txt", fault[k].text);
+        hn_scope_begin(&ctx, &scope);
+        HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
+        HN_CHECK_FAILS(&ctx, hn_tudataset_read_attributes(&ctx, folder, &t), HN_DATA,
+                       fault[k].message);
+        hn_scope_end(&scope);
+        end();
+    }
+}
+
 static void test_faults(void) {
     static const struct {
         const char *file, *text, *message;
@@ -75,15 +124,21 @@ static void test_faults(void) {
         {"T_graph_indicator.txt", "0\n0\n1\n",
          "line 1: the graph is '0', not a whole number from 1"},
         {"T_graph_indicator.txt", "1\n1\n1\n1\n2\n2\n5\n",
-         "T_graph_labels.txt: holds 3 numbers, but T_graph_indicator.txt has 5 graphs"},
+         "T_graph_labels.txt: holds 3 lines, but T_graph_indicator.txt has 5 graphs"},
         {"T_graph_indicator.txt", "1\n2\n1\n",
          "line 3: a node of graph 1 comes after one of graph 2; number the nodes graph by graph"},
         {"T_graph_labels.txt", "0.5\n1.25\n3\n", "'0.5', not a whole number from"},
         {"T_graph_labels.txt", "0\n1.0\n1\n", "sort measured values into classes"},
-        {"T_node_labels.txt", "1, 2\n1, 3\n",
+        {"T_graph_labels.txt", "1, 2\n1, 3\n2, 2\n",
          "line 1: there is more than the line should hold; labels"},
+        {"T_node_labels.txt", "1, 2\n1\n1, 2\n1, 2\n1, 2\n1, 2\n1, 2\n",
+         "T_node_labels.txt: line 2: holds 1 number, line 1 holds 2"},
+        {"T_node_labels.txt", "1\n1, 2\n1\n1\n1\n1\n1\n",
+         "T_node_labels.txt: line 2: there is more than the line should hold"},
+        {"T_node_labels.txt", "1, 0.5\n", "the label is '0.5', not a whole number from"},
+        {"T_node_labels.txt", "0.5\n", "measured values belong in NAME_node_attributes.txt"},
         {"T_graph_indicator.txt", "", "holds 0 nodes"},
-        {"T_graph_labels.txt", "1\n2\n", "T_graph_labels.txt: holds 2 numbers, but T_graph_ind"},
+        {"T_graph_labels.txt", "1\n2\n", "T_graph_labels.txt: holds 2 lines, but T_graph_ind"},
         {"T_graph_labels.txt", "1\n2\nthree\n", "T_graph_labels.txt: line 3: the label is 'three'"},
         {"T_graph_labels.txt", "1\n2\n99999999999999999999\n", "line 3: the label is '9999"},
         {"T_graph_labels.txt", "1\n\n2\n3\n",
@@ -91,7 +146,7 @@ static void test_faults(void) {
         {"T_node_labels.txt", "\n10\n-3\n10\n4\n4\n4\n10\n", "T_node_labels.txt: line 1 is empty"},
         {"T_folds.txt", "2\n0\n\n \n1\n", "T_folds.txt: line 3 is empty; write a fold on each"},
         {"T_graph_labels.txt", "1\r2\n3\n", "line 1: the label is '1"},
-        {"T_node_labels.txt", "1\n2\n", "holds 2 numbers, but T_graph_indicator.txt has 7 nodes"},
+        {"T_node_labels.txt", "1\n2\n", "holds 2 lines, but T_graph_indicator.txt has 7 nodes"},
         {"T_folds.txt", "1\n2\n-1\n", "T_folds.txt: line 3: the fold is '-1'"},
         {"U_A.txt", "1, 2\n", "holds 2 files NAME_A.txt"},
     };
@@ -138,7 +193,7 @@ static void test_gaps(void) {
     put("T_A.txt", "1, 2\n");
     put("T_folds.txt", "1\n2\n1\n0\n3\n");
     HN_CHECK_FAILS(&ctx, hn_tudataset_read(&ctx, folder, &t), HN_DATA,
-                   "holds 5 numbers, for 6 graphs");
+                   "holds 5 lines, for 6 graphs");
     hn_scope_end(&scope);
     hn_fixture_remove(folder);
 }
@@ -374,6 +429,8 @@ static void test_allocations_may_fail(void) {
 
 static const struct hn_test tests[] = {
     {"reads", test_reads},
+    {"labels of several columns", test_several_columns},
+    {"faults of attributes", test_attribute_faults},
     {"faults", test_faults},
     {"spellings of other systems", test_spelling},
     {"graphs without nodes", test_gaps},

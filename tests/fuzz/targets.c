@@ -133,9 +133,13 @@ static void run_linqs(const uint8_t *data, size_t size) {
 }
 
 static void run_tu(const uint8_t *data, size_t size) {
-    static const char *const names[] = {
-        "a_A.txt",           "a_graph_indicator.txt", "a_graph_labels.txt",
-        "a_node_labels.txt", "a_folds.txt",           NULL};
+    static const char *const names[] = {"a_A.txt",
+                                        "a_graph_indicator.txt",
+                                        "a_graph_labels.txt",
+                                        "a_node_labels.txt",
+                                        "a_folds.txt",
+                                        "a_node_attributes.txt",
+                                        NULL};
     struct hn_context ctx;
     struct hn_tudataset set;
     char folder[HN_FUZZ_PATH];
@@ -147,6 +151,7 @@ static void run_tu(const uint8_t *data, size_t size) {
     if (code == HN_OK) {
         hn_fuzz_must(&ctx, set.graphs >= 1 && set.start[set.graphs] == set.nodes,
                      "graphs hold all nodes");
+        code = hn_tudataset_read_attributes(&ctx, folder, &set);
     }
     remove_parts(folder, names);
     hn_scope_end(&scope);

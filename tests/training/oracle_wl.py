@@ -20,7 +20,7 @@ for line in read("A"):
         neighbours[u].add(v)
         neighbours[v].add(u)
 try:
-    label = [int(line) for line in read("node_labels")]
+    label = [tuple(map(int, line.split(","))) for line in read("node_labels")]
 except FileNotFoundError:
     label = [0] * len(graph)
 n = max(graph) + 1

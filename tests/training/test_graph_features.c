@@ -14,6 +14,7 @@ static struct hn_tudataset path_and_point(bool labels) {
                              .nodes = 4,
                              .start = (int64_t *)start,
                              .node_label = labels ? (int32_t *)node_label : NULL,
+                             .label_columns = labels,
                              .node_labels = labels ? 2 : 0};
     d.edges = (struct hn_graph){.n = 4, .start = (int64_t *)edges, .target = (int32_t *)target};
     return d;

@@ -3,6 +3,11 @@
 #include "tests/graph_fixture.h"
 
 #include <stdlib.h>
+#include <unistd.h>
+
+static enum hn_code open_with_attributes(struct hn_context *ctx, struct opened *o) {
+    return open_task_as(ctx, folder, 0, HN_OBJECTIVE_OTHER_VIEW, "true", o);
+}
 
 // The order of nodes does not matter, labels and edges do; graphs do not see their batch in
 // evaluation.
@@ -36,6 +41,37 @@ static void test_embeddings(void) {
         close_task(&ctx, &small);
         hn_fixture_remove(folder);
     }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Attributes that are the one-hot labels say what labels do; both together are more.
+static void test_attributes(void) {
+    static const char *const one_hot[] = {"1, 0, 0\n", "0, 1, 0\n", "0, 0, 1\n"};
+    static float z[3][GRAPHS * 24];
+    char text[GRAPHS * GRAPH_NODES * 10] = "", *at = text, line[32];
+    struct hn_context ctx;
+    struct opened o;
+    hn_context_init(&ctx, 1);
+    make_graphs(true);
+    char path[300];
+    snprintf(path, sizeof path, "%s/G_node_labels.txt", folder);
+    FILE *f = fopen(path, "r");
+    while (fgets(line, sizeof line, f))
+        at += sprintf(at, "%s", one_hot[atoi(line)]);
+    fclose(f);
+    HN_CHECK_FAILS(&ctx, open_with_attributes(&ctx, &o), HN_DATA, "G_node_attributes.txt: cannot");
+    close_task(&ctx, &o);
+    put_text(folder, "G_node_attributes.txt", text);
+    for (int k = 0; k < 3; k++) { // labels, both, attributes
+        if (k == 2)
+            unlink(path);
+        HN_CHECK(&ctx, k ? open_with_attributes(&ctx, &o) : open_task(&ctx, folder, 0, &o));
+        HN_CHECK(&ctx, hn_task_embed(&ctx, &o.task, 0, 0, GRAPHS, z[k]));
+        close_task(&ctx, &o);
+    }
+    CU_ASSERT_EQUAL(memcmp(z[0], z[2], sizeof *z), 0);
+    CU_ASSERT(memcmp(z[0], z[1], sizeof *z) != 0);
+    hn_fixture_remove(folder);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -107,6 +143,7 @@ static void test_allocations_may_fail(void) {
 
 static const struct hn_test tests[] = {
     {"embeddings", test_embeddings},
+    {"attributes", test_attributes},
     {"threads", test_threads},
     {"evaluates", test_evaluates},
     {"allocations may fail", test_allocations_may_fail},

@@ -50,6 +50,18 @@ static void test_kernel(void) {
     }
 }
 
+// Labels of two columns: one label where both agree.
+static void test_columns(void) {
+    char labels[GRAPHS * GRAPH_NODES * 8], *at = labels;
+    make_graphs(true);
+    for (int v = 0; v < GRAPHS * GRAPH_NODES; v++)
+        at += sprintf(at, "%d, %d\n", v * v % 3 - 1, v % 5 / 2);
+    put_text(folder, "G_node_labels.txt", labels);
+    for (int64_t rounds = 0; rounds < 3; rounds++)
+        check_data(folder, "G", rounds);
+    hn_fixture_remove(folder);
+}
+
 static void test_mutag(void) {
     char data[512];
     const char *shared = getenv("HN_SHARED");
@@ -123,6 +135,9 @@ static void test_task(void) {
     }
 }
 
-static const struct hn_test tests[] = {
-    {"kernel", test_kernel}, {"mutag", test_mutag}, {"svm", test_svm}, {"task", test_task}};
+static const struct hn_test tests[] = {{"kernel", test_kernel},
+                                       {"several columns", test_columns},
+                                       {"mutag", test_mutag},
+                                       {"svm", test_svm},
+                                       {"task", test_task}};
 HN_TEST_MAIN("wl", tests)

@@ -1,11 +1,12 @@
 // Graph classification (GraphCL; BS table 15; recipe D): two changed copies of every graph, a GIN
 // encoder of three layers, sums over the nodes of a graph.
 //
-//   m = (A + I) h,  h = BatchNorm(ReLU(Linear(ReLU(Linear m)))),  h0 = one-hot node labels (or 1)
-//   g = sums of h over the nodes, of all layers side by side;  z = Linear(ReLU(Linear g)), unit
+//   m = (A + I) h,  h = BatchNorm(ReLU(Linear(ReLU(Linear m)))),  h0 = attributes, one-hot node
+//   labels (or 1) g = sums of h over the nodes, of all layers side by side;  z = Linear(ReLU(Linear
+//   g)), unit
 //
 // Each view of a graph goes through one change, drawn anew every time: nodes dropped, edges
-// perturbed, a subgraph, features masked (not where nodes have no labels). Evaluation is on the
+// perturbed, a subgraph, features masked (not where nodes have none). Evaluation is on the
 // graphs as they are: an SVM with folds on g. Its value at step 0 is that of an untrained encoder.
 //
 // Loss jsd is InfoGraph's instead (Sun et al. 2020): the graphs as they are, and every node, its
@@ -32,6 +33,7 @@ static const double strengths[] = {0.1, 1, 10, 100};
 struct params {
     char *data;
     int64_t width, layers, data_seed, wl;
+    bool attributes;
 };
 
 // Graphs of one view side by side: nodes and what the layers make of them.
@@ -166,9 +168,10 @@ static enum hn_code open_graph(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
     if (hn_tudataset_read(ctx, task->path, &s->data) ||
+        (p->attributes && hn_tudataset_read_attributes(ctx, task->path, &s->data)) ||
         hn_task_set_items(ctx, task, s->data.graphs, s->data.graphs, p->width * p->layers))
         return ctx->code;
-    s->in = s->data.node_label ? s->data.node_labels : 1;
+    s->in = hn_max(1, hn_tudataset_features(&s->data));
     s->info = task->setting.loss.objective == HN_OBJECTIVE_JSD;
     if (take_folds(ctx, task) || build(ctx, task))
         return ctx->code;
@@ -221,14 +224,15 @@ static void add_rows(struct hn_sparse *a, const struct hn_graph_view *one, int64
         a->value[k] = 1;
 }
 
-// One-hot labels of the nodes of the graph in work, 1 where there are none.
+// Features of the nodes of the graph in work, 1 where there are none.
 static void add_features(const struct state *s, struct view *view) {
     hn_real *x = view->x + view->rows * s->in;
-    memset(x, 0, (size_t)(view->one.n * s->in) * sizeof *x);
-    for (int32_t i = 0; i < view->one.n; i++) {
-        int32_t column = s->data.node_label ? s->data.node_label[view->one.node[i]] : 0;
-        x[i * s->in + column] = (hn_real)(view->one.masked[i] ? 0 : 1);
-    }
+    bool known = hn_tudataset_features(&s->data) > 0;
+    for (int32_t i = 0; i < view->one.n; i++)
+        for (int64_t k = 0; k < s->in; k++) {
+            double value = known ? hn_tudataset_feature(&s->data, view->one.node[i], k) : 1;
+            x[i * s->in + k] = (hn_real)(view->one.masked[i] ? 0 : value);
+        }
 }
 
 static void begin_view(struct view *view) {
@@ -241,7 +245,7 @@ static void begin_view(struct view *view) {
 static void add_graph(const struct state *s, int64_t graph, struct hn_stream *stream,
                       struct view *view) {
     enum hn_graph_change change =
-        stream ? hn_graph_change_draw(stream, s->data.node_label != NULL) : HN_GRAPH_SAME;
+        stream ? hn_graph_change_draw(stream, hn_tudataset_features(&s->data) > 0) : HN_GRAPH_SAME;
     hn_graph_augment(&s->data, graph, change, stream, &view->one);
     add_rows(&view->adjacent, &view->one, view->rows);
     add_features(s, view);
@@ -425,6 +429,8 @@ static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, wl, "wl", "0", 0, 100,
                    "rounds of the Weisfeiler-Lehman kernel that is evaluated beside, at step 0; "
                    "0: none")},
+    {HN_BOOL_OPTION(struct params, attributes, "attributes", NULL,
+                    "attributes of nodes, of NAME_node_attributes.txt, as features besides")},
     {.name = NULL}};
 
 static const struct hn_column columns[COLUMNS] = {
@@ -445,9 +451,13 @@ static const struct hn_column columns[COLUMNS] = {
                       HN_LARGER},
 };
 
-static const char *const files[] = {
-    "*_A.txt",           "*_graph_indicator.txt", "*_graph_labels.txt",
-    "*_node_labels.txt", "*_folds.txt",           NULL};
+static const char *const files[] = {"*_A.txt",
+                                    "*_graph_indicator.txt",
+                                    "*_graph_labels.txt",
+                                    "*_node_labels.txt",
+                                    "*_node_attributes.txt",
+                                    "*_folds.txt",
+                                    NULL};
 static const struct hn_task_data data = {
     .folder = "tudataset/MUTAG",
     .folders = "tudataset/*",

@@ -5,19 +5,17 @@
 
 #include <string.h>
 
-static int64_t labels_of(const struct hn_tudataset *data) {
-    return data->node_label ? data->node_labels : 0;
+int64_t hn_graph_features_columns(const struct hn_tudataset *data) {
+    return hn_tudataset_features(data) + 2;
 }
-
-int64_t hn_graph_features_columns(const struct hn_tudataset *data) { return labels_of(data) + 2; }
 
 // One column of all nodes.
 static void fill(const struct hn_tudataset *data, int64_t column, double *h) {
-    const int64_t *start = data->edges.start, labels = labels_of(data);
+    const int64_t *start = data->edges.start, features = hn_tudataset_features(data);
     for (int64_t v = 0; v < data->nodes; v++)
-        h[v] = column < labels    ? (double)(data->node_label[v] == column)
-               : column == labels ? 1
-                                  : (double)(start[v + 1] - start[v]);
+        h[v] = column < features    ? hn_tudataset_feature(data, v, column)
+               : column == features ? 1
+                                    : (double)(start[v + 1] - start[v]);
 }
 
 static void average(const struct hn_graph *g, const double *h, double *to) {

@@ -8,10 +8,9 @@
 // Columns of the features of a graph.
 int64_t hn_graph_features_columns(const struct hn_tudataset *data);
 
-// x[graphs x columns]: sums over the nodes of a graph of their features: one-hot label (none where
-// there are no labels), 1, and degree; each averaged `rounds` times over the node and its
-// neighbours before. Without rounds: how many nodes of each label, how many nodes, how many ends of
-// edges.
+// x[graphs x columns]: sums over the nodes of a graph of their features, 1, and degree; each
+// averaged `rounds` times over the node and its neighbours before. Without rounds: how many nodes
+// of each label, how many nodes, how many ends of edges.
 HN_MUST_USE enum hn_code hn_graph_features(struct hn_context *ctx, const struct hn_tudataset *data,
                                            int rounds, float *x);
 

@@ -1,6 +1,8 @@
 // The Weisfeiler-Lehman kernel by sorting nodes by the labels of their neighbourhoods.
 #include "training/tasks/wl.h"
 
+#include "core/numbers.h"
+
 #include <gsl/gsl_sort_int.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +18,7 @@ struct named {
 struct work {
     const struct hn_tudataset *data;
     int32_t *label, *graph; // [nodes]
+    int64_t *tuple;         // [nodes]
     int32_t *text;          // [nodes + entries of the edges]
     struct named *named;    // [nodes]
     int64_t *count;         // [graphs] of one label
@@ -36,16 +39,27 @@ static int compare_nodes(const void *a, const void *b) {
     return names ? names : (x->node > y->node) - (x->node < y->node);
 }
 
+// Nodes have one label where they had one before and have one in the column.
+static enum hn_code add_column(struct hn_context *ctx, int64_t column, struct work *w) {
+    const struct hn_tudataset *d = w->data;
+    int64_t distinct;
+    for (int64_t v = 0; v < d->nodes; v++)
+        w->tuple[v] = w->label[v] * d->node_labels + d->node_label[v * d->label_columns + column];
+    return hn_numbers_rank(ctx, w->tuple, d->nodes, w->label, &distinct);
+}
+
 static enum hn_code open_work(struct hn_context *ctx, struct work *w) {
     const struct hn_tudataset *d = w->data;
     int64_t entries = d->edges.start[d->nodes];
     bool good = HN_ZALLOC(ctx, w->label, d->nodes) && HN_ALLOC(ctx, w->graph, d->nodes) &&
-                HN_ALLOC(ctx, w->text, d->nodes + entries) && HN_ALLOC(ctx, w->named, d->nodes) &&
-                HN_ZALLOC(ctx, w->count, d->graphs) && HN_ALLOC(ctx, w->met, d->graphs);
+                HN_ALLOC(ctx, w->tuple, d->nodes) && HN_ALLOC(ctx, w->text, d->nodes + entries) &&
+                HN_ALLOC(ctx, w->named, d->nodes) && HN_ZALLOC(ctx, w->count, d->graphs) &&
+                HN_ALLOC(ctx, w->met, d->graphs);
     if (!good)
         return ctx->code;
-    if (d->node_label)
-        memcpy(w->label, d->node_label, (size_t)d->nodes * sizeof *w->label);
+    for (int64_t c = 0; c < d->label_columns; c++)
+        if (add_column(ctx, c, w))
+            return ctx->code;
     for (int64_t g = 0; g < d->graphs; g++)
         for (int64_t i = d->start[g]; i < d->start[g + 1]; i++)
             w->graph[i] = (int32_t)g;
