@@ -123,6 +123,8 @@ int hardneg_negatives(hardneg *h, int64_t first, int64_t count, int64_t *ids, in
 // 1 if the sampler, with its options, needs a member of the items: "view2", "labels", "edges",
 // "features", "teacher", "groups" or "tuples"; else 0.
 int hardneg_needs(const hardneg *h, const char *member);
+// 1 if an epoch of the sampler, with its options, has every item once; else 0.
+int hardneg_partitions(const hardneg *h);
 // SHA-256 in hexadecimal of sampler, seed, batch size and items of the build, whose rows are
 // normalised: processes that have the same one draw the same batches.
 enum { HARDNEG_DIGEST = 65 };

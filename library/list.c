@@ -81,6 +81,10 @@ int hardneg_needs(const hardneg *h, const char *member) {
            (h->type->check && h->type->check(&tried, h->params, &plan));
 }
 
+int hardneg_partitions(const hardneg *h) {
+    return h && h->type && hn_sampler_partitions(h->type, h->params);
+}
+
 static void digest_rows(struct hn_digest *d, const char *name, const void *data, int64_t rows,
                         int64_t bytes) {
     if (!data)

@@ -49,6 +49,10 @@ enum hn_code hn_sampler_check(struct hn_context *ctx, const struct hn_sampler_ty
     return code ? code : check_capacity(ctx, type, params, plan->n, plan->batch_size);
 }
 
+bool hn_sampler_partitions(const struct hn_sampler_type *type, const void *params) {
+    return type->flags & HN_SAMPLER_PARTITION && (!type->partitions || type->partitions(params));
+}
+
 enum hn_code hn_sampler_preset(struct hn_context *ctx, const struct hn_sampler_type *type,
                                void *params) {
     const char *const *pair = type->preset ? type->preset(params) : NULL;

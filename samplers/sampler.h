@@ -9,8 +9,8 @@
 #include "datasets/items.h"
 
 enum hn_sampler_flags {
-    HN_SAMPLER_PARTITION = 1, // an epoch's batches are a partition of the items (`uniform`: unless
-                              // draw is iid)
+    HN_SAMPLER_PARTITION = 1,    // an epoch's batches are a partition of the items, unless the type
+                                 // has `partitions` and it says otherwise
     HN_SAMPLER_NEEDS_LABELS = 2, // cells without are `not_applicable`, not failed
     HN_SAMPLER_NEEDS_VIEW2 = 4,
     HN_SAMPLER_NEEDS_GRAPH = 8,
@@ -127,6 +127,8 @@ struct hn_sampler_type {
     // file lacks.
     enum hn_code (*check)(struct hn_context *ctx, const void *params,
                           const struct hn_sampler_plan *plan);
+    // Optional. False if the options make something other than partitions.
+    bool (*partitions)(const void *params);
     // Optional. What a build keeps of n items, where that grows neither with n nor with its square:
     // a number that its memory grows with, on ctx->threads threads. For estimates.
     double (*entries)(const struct hn_context *ctx, const void *params, int64_t n);
@@ -211,6 +213,8 @@ int64_t hn_sampler_capacity(const struct hn_sampler_type *type, const void *para
     HN_BOOL_OPTION(type, keep_apart, "keep_apart", NULL,                                           \
                    "of tuples: exchanges them between batches until no passage of a batch is "     \
                    "known to be relevant to another query of it, where that can be")
+// True if an epoch has every item once.
+bool hn_sampler_partitions(const struct hn_sampler_type *type, const void *params);
 // True if it is set.
 bool hn_sampler_keeps_apart(const struct hn_sampler_type *type, const void *params);
 #define HN_APART_NEEDS                                                                             \

@@ -30,6 +30,10 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     return HN_OK;
 }
 
+static bool partitions(const void *params) {
+    return ((const struct params *)params)->draw == DRAW_SHUFFLE;
+}
+
 static enum hn_code open_uniform(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     const struct params *params = self->params;
     struct state *state = self->state;
@@ -91,6 +95,7 @@ const struct hn_sampler_type hn_uniform_sampler = {
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
     .check = check,
+    .partitions = partitions,
     .open = open_uniform,
     .epoch = epoch,
     .batch = batch,

@@ -1,5 +1,6 @@
 """Batches as a training loop gets them: their sizes on several processes, and no work for nothing.
 `tests/python_loop.py PROGRAM`. Ends as every suite does."""
+import base64
 import itertools
 import os
 import signal
@@ -94,6 +95,44 @@ class Sizes(unittest.TestCase):
         sampler = hardneg.BatchSampler(X, "uniform", B, 3, labels=np.arange(N) % 5, drop_last=True)
         full = [ids for ids in hardneg.BatchSampler(X, "uniform", B, 3)][:-1]
         self.assertEqual(dict(sampler.measure()).get("fn_ratio"), hardneg.measure(full, X, np.arange(N) % 5)["fn_ratio"])
+
+
+class Once(unittest.TestCase):
+    """A state has every item once where the sampler does, and is refused otherwise."""
+
+    @staticmethod
+    def spoil(state, change):
+        """The state with other numbers in its order."""
+        ids = np.frombuffer(base64.b64decode(state["order"]), "<i4").copy()
+        change(ids)
+        return {**state, "order": base64.b64encode(ids.tobytes()).decode()}
+
+    def test_once(self):
+        def twice(ids):
+            ids[0] = ids[-1]
+
+        def most(ids):
+            ids[:] = ids[0]
+
+        partitions = set()
+        for name, arguments in samplers():
+            for how in ({}, {"world_size": 3}, {"world_size": 3, "split": "batch", "drop_last": True}):
+                with self.subTest(sampler=name, how=how):
+                    sampler = hardneg.BatchSampler(X, batch_size=B, seed=3, **how, **arguments)
+                    if not len(sampler):
+                        continue
+                    next(iter(sampler))
+                    state, again = sampler.state_dict(batch=1), hardneg.BatchSampler(None, arguments["sampler"], B, 3, **how)
+                    again.load_state_dict(state)
+                    drawn = sorted(sum(hardneg.BatchSampler(X, batch_size=B, seed=3, **arguments), []))
+                    if drawn == list(range(N)):
+                        partitions.add(name)
+                        for change, what in ((twice, "item [0-9]+ is [02] times"), (most, "is (0|203) times in the order")):
+                            self.assertRaisesRegex(ValueError, what, again.load_state_dict, self.spoil(state, change))
+                        again.load_state_dict(state)  # which is as before
+                    elif name != "jest":
+                        again.load_state_dict(self.spoil(state, twice))
+        self.assertGreater(len(partitions), 18)
 
 
 class Apart(unittest.TestCase):

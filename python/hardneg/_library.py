@@ -78,7 +78,7 @@ def _load() -> Any:
             ("sizes", ctypes.c_int, [handle, integer, integer, pointer, pointer]),
             ("next", ctypes.c_int, [handle, integer, integer, pointer]),
             ("apart", ctypes.c_int, [handle, pointer, pointer]),
-            ("capacity", integer, [handle]), ("needs", ctypes.c_int, [handle, text]),
+            ("capacity", integer, [handle]), ("needs", ctypes.c_int, [handle, text]), ("partitions", ctypes.c_int, [handle]),
             ("digest", ctypes.c_int, [handle, pointer]),
             ("attrition", ctypes.c_int, [handle, ctypes.c_int, pointer]),
             ("type", ctypes.c_int, [ctypes.c_int, pointer, pointer, pointer, pointer]),
@@ -361,6 +361,11 @@ class Handle:
     def needs(self, part: str) -> bool:
         """Whether the sampler needs a part of the items that it was built on."""
         return bool(lib.hardneg_needs(self.raw, c_text(part, "part")))
+
+    @property
+    def partitions(self) -> bool:
+        """Whether an epoch has every item once."""
+        return bool(lib.hardneg_partitions(self.raw))
 
     @property
     def digest(self) -> str:

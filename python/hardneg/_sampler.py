@@ -217,7 +217,7 @@ class BatchSampler:
         self._take_build()
         check(state, self._identity())
         number, build = whole(state["epoch"], "state: epoch", 0, 2**62), whole(state["build"], "state: build", -1, 2**62)
-        begun = Epoch(Stored(state, self._layout.together), number, self._layout) if state["order"] else None
+        begun = Epoch(Stored(state, self._layout.together, self._handle.partitions), number, self._layout) if state["order"] else None
         at = whole(state["batch"] if batch is None else batch, "batch", 0, begun.steps if begun else 0)
         self._epoch, self._batch, self._iteration = number, at, None
         self._resumed, self._index, self._state_digest = begun, build, str(state["digest"])

@@ -27,16 +27,27 @@ def numbers_of(text: Any, name: str) -> Ids:
         raise ValueError(f"state: {name} is damaged: state_dict() wrote something else") from None
 
 
+def _refuse_other_than_once(ids: Ids, n: int) -> None:
+    """Raises unless every one of n items is there once."""
+    times = np.bincount(ids, minlength=n)
+    if (times != 1).any():
+        item = int(np.argmax(times != 1))
+        raise ValueError(f"state: item {item} is {times[item]} times in the order, and the sampler has every item once in an epoch: "
+                         "the state was damaged; set_epoch() begins the epoch anew")
+
+
 class Stored:
     """Batches of a state's epoch, in place of a build that draws them."""
 
-    def __init__(self, state: Dict[str, Any], together: int):
+    def __init__(self, state: Dict[str, Any], together: int, partition: bool):
         self.n = whole(state["items"], "state: items", 2, 2**31 - 1)
         self.text: Tuple[str, str] = state["order"], state["sizes"]
         self._ids, self._sizes = (numbers_of(text, name) for text, name in zip(self.text, ("order", "sizes")))
         if (not self._sizes.size or self._sizes.min() < 1 or self._sizes.max() > together or self._sizes.sum() != self._ids.size
                 or self._ids.min() < 0 or self._ids.max() >= self.n):
             raise ValueError("state: order and sizes do not fit each other, or the number of items")
+        if partition:
+            _refuse_other_than_once(self._ids, self.n)
         self._together = together
         self._start = np.append(0, np.cumsum(self._sizes))
 

@@ -38,6 +38,7 @@ static int apart(hardneg *h) { return hardneg_apart(h, &number[0], &number[1]); 
 static int capacity(hardneg *h) { return (int)hardneg_capacity(h); }
 static int negatives(hardneg *h) { return hardneg_negatives(h, 0, 1, ids, negative, NULL); }
 static int needs(hardneg *h) { return hardneg_needs(h, "labels"); }
+static int partitions(hardneg *h) { return hardneg_partitions(h); }
 static int digest(hardneg *h) {
     char text[HARDNEG_DIGEST];
     return hardneg_digest(h, text);
@@ -67,15 +68,15 @@ static const struct {
     const char *name;
     int (*call)(hardneg *h);
     bool fails, unbuilt; // with a code and a message; without a build, too
-} calls[] = {{"build", build, true, false},      {"epoch", epoch, true, true},
-             {"sizes", sizes, true, true},       {"next", next, true, true},
-             {"apart", apart, true, true},       {"negatives", negatives, true, true},
-             {"digest", digest, true, true},     {"measure_batches", measured, true, true},
-             {"mine", mine, true, false},        {"capacity", capacity, false, true},
-             {"needs", needs, false, false},     {"attrition", filters, false, true},
-             {"message", message, false, false}, {"note", note, false, false},
-             {"sampler", sampler, false, false}, {"stop", stop, false, false},
-             {"free", freed, false, false}};
+} calls[] = {{"build", build, true, false},       {"epoch", epoch, true, true},
+             {"sizes", sizes, true, true},        {"next", next, true, true},
+             {"apart", apart, true, true},        {"negatives", negatives, true, true},
+             {"digest", digest, true, true},      {"measure_batches", measured, true, true},
+             {"mine", mine, true, false},         {"capacity", capacity, false, true},
+             {"needs", needs, false, false},      {"partitions", partitions, false, false},
+             {"attrition", filters, false, true}, {"message", message, false, false},
+             {"note", note, false, false},        {"sampler", sampler, false, false},
+             {"stop", stop, false, false},        {"free", freed, false, false}};
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
 static bool is_listed(const char *name, size_t length) {

@@ -111,8 +111,8 @@ static void check_batches(const struct sampler_case *c, const struct sampled *s)
     int32_t times[N] = {0};
     int32_t batch_size = s->sampler.batch_size;
     bool repeats = with_replacement(c);
-    unsigned whole = HN_SAMPLER_PARTITION | HN_SAMPLER_PER_ANCHOR;
-    bool partition = (c->type->flags & whole) && !repeats;
+    bool partition =
+        c->type->flags & HN_SAMPLER_PER_ANCHOR || hn_sampler_partitions(c->type, s->sampler.params);
     if (c->type->flags & HN_SAMPLER_PER_ANCHOR)
         check_negatives(s);
     CU_ASSERT_FATAL(s->batches >= 1);
