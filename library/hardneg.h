@@ -200,6 +200,12 @@ struct hardneg_corpus {
     // [known_pairs] out: scores of these pairs, those that filters look at, NaN where one is not
     // listed; or NULL.
     double *known_score;
+    // A program that scores pairs when it is asked, beside `scored`; or NULL. It is called, never
+    // by two threads at a time, with n pairs of query and passage whose scores could change what is
+    // mined, until no such pair is left, and fills in score[n]; not 0: mining ends with
+    // HARDNEG_USAGE.
+    int (*scorer)(void *scorer_data, const int64_t *pair, int64_t n, float *score);
+    void *scorer_data;
 };
 enum { HARDNEG_FILTERS = 16 };
 struct hardneg_mining {

@@ -7,6 +7,7 @@
 #include "retrieval/miner.h"
 #include "retrieval/ranking.h"
 #include "retrieval/take.h"
+#include "retrieval/wanted.h"
 
 #include <math.h>
 
@@ -113,7 +114,7 @@ static enum hn_code take_data(struct work *w) {
     }
     if (take_pairs(w, in->known, in->known_pairs, "qrels", &to->qrels) ||
         (in->truth && take_pairs(w, in->truth, in->truth_pairs, "truth", &to->truth)) ||
-        (in->scored && take_scores(w)))
+        ((in->scored || in->scorer) && take_scores(w)))
         return w->ctx->code;
     return HN_OK;
 }
@@ -130,13 +131,117 @@ static enum hn_code read_options(struct work *w, const char *const *option,
     return HN_OK;
 }
 
+// Answers of the scorer for some queries, merged passages as the miner sees them.
+struct answers {
+    struct hn_judgement *list; // [n] the grade is the place
+    float *score;              // [n]
+    int64_t n, capacity, score_capacity;
+};
+
+static enum hn_code add_answer(struct work *w, struct answers *a, int64_t query, int32_t merged,
+                               float score) {
+    if (hn_grow(w->ctx, &a->list, &a->capacity, a->n + 1, sizeof *a->list) ||
+        hn_grow(w->ctx, &a->score, &a->score_capacity, a->n + 1, sizeof *a->score))
+        return w->ctx->code;
+    a->score[a->n] = score;
+    a->list[a->n] = (struct hn_judgement){(int32_t)query, merged, (int32_t)a->n};
+    a->n++;
+    return HN_OK;
+}
+
+// Those that the caller gave.
+static enum hn_code take_given(struct work *w, const struct hn_pair_scores *given, int64_t from,
+                               int64_t count, struct answers *a) {
+    for (int64_t q = from; q < from + count; q++)
+        for (int64_t e = given->start[q]; e < given->start[q + 1]; e++)
+            if (add_answer(w, a, q, given->passage[e], given->score[e]))
+                return w->ctx->code;
+    return HN_OK;
+}
+
+// Asks for the scores of pairs; *asked: of how many.
+static enum hn_code ask(struct work *w, const struct hn_pool *pool, struct answers *a,
+                        int64_t *asked) {
+    struct hn_mined wanted;
+    int64_t n = 0;
+    HN_SCOPE(w->ctx);
+    if (hn_miner_wanted(w->ctx, &w->miner, pool, &wanted))
+        return w->ctx->code;
+    for (int64_t i = 0; i < wanted.count; i++)
+        n += wanted.n[i];
+    *asked = n;
+    int64_t *pair = hn_alloc(w->ctx, n, 2 * sizeof *pair), k = 0;
+    float *score = hn_alloc(w->ctx, n, sizeof *score);
+    if (!pair || !score)
+        return w->ctx->code;
+    for (int64_t i = 0; i < wanted.count; i++)
+        for (int64_t j = 0; j < wanted.n[i]; j++, k++) {
+            pair[2 * k] = pool->from + i;
+            pair[2 * k + 1] = wanted.id[i * wanted.width + j];
+        }
+    if (n > 0 && w->in.scorer(w->in.scorer_data, pair, n, score))
+        return hn_fail(w->ctx, HN_USAGE, "scores: the scorer has failed");
+    hn_own(w->ctx, scope.outer);
+    for (k = 0; k < n; k++) {
+        if (!isfinite(score[k]))
+            return hn_fail(w->ctx, HN_DATA,
+                           "scores: that of query %lld, passage %lld is %g: scores are finite",
+                           (long long)pair[2 * k], (long long)pair[2 * k + 1], (double)score[k]);
+        if (add_answer(w, a, pair[2 * k], hn_miner_merged(&w->miner, (int32_t)pair[2 * k + 1]),
+                       score[k]))
+            return w->ctx->code;
+    }
+    return HN_OK;
+}
+
+// Asks until no score of these queries is wanted. The miner has their scores alone then.
+static enum hn_code find_scores(struct work *w, const struct hn_pair_scores *given,
+                                struct hn_pool *pool) {
+    struct answers a = {0};
+    int64_t asked = 1;
+    w->miner.wanting = true;
+    if (take_given(w, given, pool->from, pool->count, &a))
+        return w->ctx->code;
+    while (asked > 0) {
+        if (hn_pair_scores_build(w->ctx, a.list, a.n, w->in.queries, a.score,
+                                 &w->miner.data.scores))
+            return w->ctx->code;
+        hn_miner_look(w->ctx, &w->miner, pool);
+        if (hn_check_stop(w->ctx) || ask(w, pool, &a, &asked))
+            return w->ctx->code;
+    }
+    return HN_OK;
+}
+
+static void score_known(const struct work *w, int64_t from, int64_t count) {
+    enum hn_score_by by = (enum hn_score_by)w->miner.o.filter_by;
+    const int64_t *pair = w->in.known;
+    for (int64_t i = 0; w->in.known_score && i < w->in.known_pairs; i++, pair += 3)
+        if (pair[0] >= from && pair[0] < from + count)
+            w->in.known_score[i] = hn_miner_score(&w->miner, by, pair[0],
+                                                  hn_miner_merged(&w->miner, (int32_t)pair[1]));
+}
+
+static enum hn_code open_part(struct work *w, int64_t from, int64_t count, struct hn_pool *pool) {
+    const struct hn_pair_scores given = w->miner.data.scores;
+    w->miner.wanting = w->in.scorer != NULL;
+    if (hn_miner_pool(w->ctx, &w->miner, from, count, false, pool) || !w->in.scorer)
+        return w->ctx->code;
+    enum hn_code code = find_scores(w, &given, pool);
+    w->miner.wanting = pool->wanting = false;
+    return code;
+}
+
 static enum hn_code mine_part(struct work *w, int64_t from, int64_t count, int64_t *negative,
                               double *score, struct hn_mined *sum, int64_t columns) {
+    const struct hn_pair_scores given = w->miner.data.scores;
     struct hn_pool pool;
     HN_SCOPE(w->ctx);
-    if (hn_check_stop(w->ctx) || hn_miner_pool(w->ctx, &w->miner, from, count, false, &pool) ||
+    if (hn_check_stop(w->ctx) || open_part(w, from, count, &pool) ||
         hn_miner_take(w->ctx, &w->miner, &pool, sum))
         return w->ctx->code;
+    score_known(w, from, count);
+    w->miner.data.scores = given;
     for (int64_t i = 0; i < count; i++)
         for (int64_t k = 0; k < columns; k++) {
             bool there = k < sum->n[i];
@@ -146,14 +251,6 @@ static enum hn_code mine_part(struct work *w, int64_t from, int64_t count, int64
                 score[at] = there ? sum->score[i * sum->width + k] : NAN;
         }
     return HN_OK;
-}
-
-static void score_known(const struct work *w) {
-    enum hn_score_by by = (enum hn_score_by)w->miner.o.filter_by;
-    const int64_t *pair = w->in.known;
-    for (int64_t i = 0; w->in.known_score && i < w->in.known_pairs; i++, pair += 3)
-        w->in.known_score[i] =
-            hn_miner_score(&w->miner, by, pair[0], hn_miner_merged(&w->miner, (int32_t)pair[1]));
 }
 
 static void tell(const struct hn_mined *sum, struct hardneg_mining *out) {
@@ -182,6 +279,10 @@ static enum hn_code mine(struct work *w, const struct hardneg_corpus *corpus,
     if (check_corpus(w, corpus) || read_options(w, option, &o) || hn_blas_open(w->ctx) ||
         take_data(w) || hn_miner_open(w->ctx, &w->data, &o, "the corpus", &w->miner))
         return w->ctx->code;
+    if (w->in.scorer && !w->miner.listed.asked)
+        return hn_fail(w->ctx, HN_USAGE,
+                       "scores: these options look at no scores of pairs: give filter-by scores, "
+                       "rank-by scores, or guide without a teacher");
     int64_t n = w->miner.o.n, queries = w->in.queries;
     if (!negative) {
         out->width = n;
@@ -197,9 +298,10 @@ static enum hn_code mine(struct work *w, const struct hardneg_corpus *corpus,
         if (mine_part(w, from, count, negative, score, &sum, n))
             return w->ctx->code;
     }
-    score_known(w);
     out->filters = 0;
     tell(&sum, out);
+    if (w->in.scorer) // all that were asked for are there
+        w->miner.listed = (struct hn_listed_scores){0};
     return hn_mine_check(w->ctx, &w->miner, &sum.counts, "the corpus");
 }
 

@@ -60,11 +60,25 @@ static void drop_ranks(struct row *r) {
     }
 }
 
+// True if a stage cannot decide yet for want of a score, of the candidate or of a positive: any
+// of them may be the one that counts. Without a positive there is nothing to wait for.
+static bool waits(const struct row *r, enum hn_stage stage, double score) {
+    const struct hn_candidates *c = r->c;
+    bool guide = stage == HN_STAGE_GUIDE;
+    bool compares = guide || stage == HN_STAGE_ABSOLUTE || stage == HN_STAGE_RELATIVE;
+    bool without = compares && (guide ? c->no_guide : c->no_positive);
+    if (compares && !without && isnan(guide ? c->guide_positive : c->positive))
+        return false;
+    return c->wanting && (isnan(score) || without);
+}
+
 // True if a score passes a stage; bounds themselves do. In float every step is rounded, as torch
 // does it.
 static bool passes(const struct row *r, enum hn_stage stage, int64_t i) {
     const struct hn_mine_options *o = r->o;
     double s = hn_candidate_score(r->c, i), p = r->c->positive;
+    if (waits(r, stage, s))
+        return true;
     if (o->preset == HN_PRESET_SENTENCE_TRANSFORMERS) {
         float a = (float)o->absolute_margin, m = (float)o->relative_margin, t = (float)s,
               b = (float)p;
@@ -113,7 +127,8 @@ static void drop_scores(struct row *r, enum hn_stage stage, double bound) {
 
 static void drop_guided(struct row *r) {
     for (int64_t i = 0; i < r->c->n && !isnan(r->o->guide); i++)
-        if (r->left[i] && !is_safe(r, i) && !(r->c->guide[i] <= r->c->guide_positive - r->o->guide))
+        if (r->left[i] && !is_safe(r, i) && !waits(r, HN_STAGE_GUIDE, r->c->guide[i]) &&
+            !(r->c->guide[i] <= r->c->guide_positive - r->o->guide))
             drop(r, HN_STAGE_GUIDE, i);
 }
 

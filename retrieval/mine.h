@@ -47,7 +47,7 @@ enum {
 };
 
 // Candidates of a query in the order in which ranks count them. A score that is missing is NaN and
-// passes no filter that looks at it.
+// passes no filter that looks at it, unless `wanting`.
 struct hn_candidates {
     int64_t query, n;
     const int32_t *id;
@@ -58,6 +58,9 @@ struct hn_candidates {
     const struct hn_miner *scorer; // of the scores without HN_IS_SCORED; NULL: all are there
     double positive; // score of the query's positive that margins are taken from; NaN: none
     double guide_positive;
+    bool wanting;     // a score that is missing passes
+    bool no_positive; // with it: `positive` misses a score, too
+    bool no_guide;    // likewise `guide_positive`
 };
 
 // Stages at which candidates are lost, in order.

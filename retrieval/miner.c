@@ -272,6 +272,16 @@ static uint8_t flags_of(const struct hn_miner *m, int64_t query, const int32_t *
     return flags;
 }
 
+// True if a positive of the query has no listed score.
+static bool lacks_positive(const struct hn_miner *m, int64_t query) {
+    const struct hn_qrels *q = &m->data.qrels;
+    bool lacks = false;
+    for (int64_t e = q->start[query]; !lacks && e < q->start[query + 1]; e++)
+        lacks = hn_qrels_relevant_at(q, e) &&
+                isnan(hn_miner_score(m, HN_BY_LISTED, query, q->passage[e]));
+    return lacks;
+}
+
 static void fill_row(const struct hn_miner *m, const struct hn_pool *p, int64_t row) {
     int64_t query = p->from + row, at = row * p->width, n = p->n ? p->n[row] : p->width;
     int32_t *id = p->id + at;
@@ -289,6 +299,14 @@ static void fill_row(const struct hn_miner *m, const struct hn_pool *p, int64_t 
     }
     p->positive[row] = positive_of(m, by, query);
     p->guide_positive[row] = p->guide ? positive_of(m, guide_by(m), query) : NAN;
+    if (p->lacks)
+        p->lacks[row] = lacks_positive(m, query);
+}
+
+void hn_miner_look(const struct hn_context *ctx, const struct hn_miner *m, struct hn_pool *pool) {
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+    for (int64_t i = 0; i < pool->count; i++)
+        fill_row(m, pool, i);
 }
 
 enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m, int64_t from,
@@ -300,7 +318,10 @@ enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m, int
         (struct hn_pool){.from = from,
                          .count = count,
                          .descending = m->o.filter_by == HN_BY_MODEL && m->o.rank_by == HN_BY_MODEL,
-                         .scorer = scores ? NULL : m};
+                         .scorer = scores ? NULL : m,
+                         .wanting = m->wanting,
+                         .by_listed = m->o.filter_by == HN_BY_LISTED,
+                         .guide_listed = hn_miner_guide_is_listed(m)};
     if (m->candidates ? hn_candidates_rank(ctx, m->candidates, all, &m->data.rows[HN_CORPUS], from,
                                            count, m->o.depth, &r, &out->n)
                       : hn_ranking_run(ctx, &q, &m->data.rows[HN_CORPUS], m->o.depth, &r))
@@ -317,16 +338,17 @@ enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m, int
         good = (out->by = hn_alloc(ctx, size, sizeof(double)));
     if (good && !isnan(m->o.guide))
         good = (out->guide = hn_alloc(ctx, size, sizeof(double)));
+    if (good && m->wanting)
+        good = (out->lacks = hn_alloc(ctx, count, sizeof *out->lacks));
     if (!good)
         return ctx->code;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
-    for (int64_t i = 0; i < count; i++)
-        fill_row(m, out, i);
+    hn_miner_look(ctx, m, out);
     return HN_OK;
 }
 
 struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row) {
     int64_t at = row * p->width;
+    bool lacks = p->lacks && p->lacks[row];
     return (struct hn_candidates){.query = p->from + row,
                                   .n = p->n ? p->n[row] : p->width,
                                   .descending = p->descending,
@@ -336,5 +358,8 @@ struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row) {
                                   .guide = p->guide ? p->guide + at : NULL,
                                   .flags = p->flags + at,
                                   .positive = p->positive[row],
-                                  .guide_positive = p->guide_positive[row]};
+                                  .guide_positive = p->guide_positive[row],
+                                  .wanting = p->wanting,
+                                  .no_positive = lacks && p->by_listed,
+                                  .no_guide = lacks && p->guide_listed};
 }

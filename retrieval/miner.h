@@ -26,6 +26,7 @@ struct hn_miner {
     struct hn_selves self; // of passages of the corpus
     struct hn_listed_scores listed;
     const struct hn_qrels *candidates; // of hn_candidates_unite(); NULL: each query's nearest
+    bool wanting; // for hn_miner_wanted(): pairs without a listed score pass filters
 };
 
 // HN_DATA: there are no judged pairs, without which nothing is mined or measured.
@@ -57,6 +58,8 @@ struct hn_pool {
     bool descending;                   // scores that filters look at are, in a row
     const struct hn_miner *scorer;     // finds the model's scores that are asked for; NULL: all are
                                        // there
+    bool wanting, by_listed, guide_listed; // of the miner; listed: filters, the guide go by these
+    bool *lacks; // [count] a positive has no listed score; NULL: not looked for
 };
 
 // Allocations belong to the owner of the time. scores: all of the model's are found, not
@@ -64,6 +67,8 @@ struct hn_pool {
 HN_MUST_USE enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m,
                                        int64_t from, int64_t count, bool scores,
                                        struct hn_pool *out);
+// Looks at scores and flags of all candidates of the pool again, after listed scores have changed.
+void hn_miner_look(const struct hn_context *ctx, const struct hn_miner *m, struct hn_pool *pool);
 struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row);
 // True if --guide goes by listed scores: the data have no teacher.
 bool hn_miner_guide_is_listed(const struct hn_miner *m);

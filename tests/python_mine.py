@@ -169,6 +169,60 @@ class Again(unittest.TestCase):
         self.assertNotEqual(open(path, "rb").read(), text)
 
 
+class Scorer(unittest.TestCase):
+    """scores=function: asked for few pairs, each once, and what is mined is as if all had scores."""
+    OPTIONS = ({"filter_by": "scores", "relative_margin": 0.2, "negatives": 3}, {"guide": 0.1, "min_rank": 3},
+               {"filter_by": "scores", "absolute_margin": 0.1, "preset": "sentence-transformers"},
+               {"rank_by": "scores", "filter_by": "scores", "max_score": 0.5, "depth": 50},
+               {"filter_by": "scores", "max_score": 0.1, "take": "draw", "depth": 60, "fill": "draw"})
+    table = np.random.default_rng(4).normal(size=(n, m)).astype(np.float32)
+
+    def test_as_all(self):
+        every = [(q, p, float(self.table[q, p])) for q in range(n) for p in range(m)]
+        for options in self.OPTIONS:
+            wanted = hardneg.mine(Q, P, KNOWN, scores=every, **options)
+            for threads, named in ((1, False), (3, True)):
+                asked = []
+
+                def score(pairs):
+                    rows = [(QUERY_IDS.index(q), CORPUS_IDS.index(p)) for q, p in pairs] if named else pairs
+                    asked.extend(rows)
+                    return [self.table[row] for row in rows]
+                ids = {"query_ids": QUERY_IDS, "corpus_ids": CORPUS_IDS} if named else {}
+                found = hardneg.mine(Q, P, QRELS if named else KNOWN, scores=score, threads=threads, **ids, **options)
+                np.testing.assert_array_equal(found.ids, wanted.ids)
+                np.testing.assert_array_equal(found.positive_scores, wanted.positive_scores)
+                if options.get("fill") is None:
+                    np.testing.assert_array_equal(found.scores, wanted.scores)
+                self.assertEqual(len(set(asked)), len(asked))
+                self.assertLess(len(asked), n * 62)
+                self.assertEqual(found.note, "")
+
+    def test_texts_and_given(self):
+        """The function gets texts where there are some, and is not asked for what is given."""
+        texts = {"query_texts": QUERIES, "corpus_texts": CORPUS}
+        of = {text: i for i, text in enumerate(QUERIES.values())}, {f"{one['title']} {one['text']}".strip(): i for i, one in enumerate(CORPUS.values())}
+        asked = []
+
+        def score(pairs):
+            asked.append(len(pairs))
+            return np.array([self.table[of[0][q], of[1][p]] for q, p in pairs])
+        miner = hardneg.Miner(Q, P, QRELS, scores=score, **texts, **self.OPTIONS[0])
+        np.testing.assert_array_equal(miner.mined.ids, hardneg.mine(Q, P, KNOWN, scores=[(q, p, self.table[q, p]) for q in range(n) for p in range(m)],
+                                                                    **self.OPTIONS[0]).ids)
+        self.assertLess(len(asked), 12)
+        before = miner.mined.ids
+        miner.refresh(Q, P, scores=score, wait=False)
+        np.testing.assert_array_equal(miner.mined.ids, before)
+
+    def test_wrong(self):
+        for function, error, why in ((lambda pairs: 1 / 0, ZeroDivisionError, "division"), (lambda pairs: pairs[1:], ValueError, ""),
+                                     (lambda pairs: [0.0], ValueError, r"scores: of [0-9]+ pairs the function gave \[1\]"),
+                                     (lambda pairs: [np.nan] * len(pairs), ValueError, "query 0, passage [0-9]+ is nan: scores are finite")):
+            self.assertRaisesRegex(error, why, hardneg.mine, Q, P, KNOWN, scores=function, filter_by="scores", max_score=1)
+        self.assertRaisesRegex(ValueError, "these options look at no scores of pairs", hardneg.mine, Q, P, KNOWN, scores=len, max_score=1)
+
+
 class Signatures(unittest.TestCase):
     def test_public(self):
         """Every public function and class says what it takes."""

@@ -374,6 +374,78 @@ test_listed_scores() {
         mine scored.h5 --judged-negatives filter --max-score -2 -o n.jsonl
 }
 
+# Scores by need: pairs are written and scored until none is left, and what is mined is then as if all had scores.
+test_emit_pairs() {
+    pycheck "files of scores by need" "import numpy as np, json
+r = np.random.default_rng(6)
+for side, n in ('q', 25), ('p', 120):
+    np.save(side + 'w.npy', r.normal(size=(n, 5)).astype('f4')); np.save(side + 'wt.npy', r.normal(size=(n, 5)).astype('f4'))
+    with open(side + 'w.jsonl', 'w') as f:
+        for i in range(n): print(json.dumps({'_id': f'{side}{i}', 'text': f'text {i // 2 if side == \"p\" and i < 40 else i} \"a\"\tb'}), file=f)
+open('w.tsv', 'w').writelines(f'q{i}\tp{p}\t{[1, 1, 2, 0][p % 4]}\n' for i in range(24) for p in r.choice(120, 1 + i % 4, replace=False))
+ce = r.normal(size=(25, 120))
+ce[:, 1:40:2] = ce[:, 0:40:2] # of equal texts
+open('wce.tsv', 'w').writelines(f'q{i}\tp{p}\t{ce[i, p]:.4f}\n' for i in range(25) for p in range(120))"
+    local files=(--queries qw.npy --corpus pw.npy --query-ids qw.jsonl --corpus-ids pw.jsonl --qrels w.tsv) options added rounds
+    expect "by need: all scores" 0 '' import "${files[@]}" --scores wce.tsv -o wall.h5
+    expect "by need: no scores" 0 '' import "${files[@]}" -o wnone.h5
+    while read -r options; do
+        rounds=0
+        read -r -a options <<<"$options"
+        : >known.tsv
+        added=()
+        while run mine wnone.h5 "${options[@]}" "${added[@]}" --emit-pairs todo.tsv && says ' to be scored' && [ $rounds -lt 9 ]; do
+            rounds=$((rounds + 1))
+            # Each pair is new.
+            awk -F'\t' 'NR == FNR { s[$1 FS $2] = $3; next } FILENAME == "known.tsv" { known[$1 FS $2]; next }
+                FNR > 1 { if ($1 FS $2 in known) exit 1; print $1 FS $2 FS s[$1 FS $2] }' wce.tsv known.tsv todo.tsv >more.tsv || break
+            cat more.tsv >>known.tsv
+            added=(--add-scores known.tsv)
+        done
+        check "by need: ${options[*]}: ends after some rounds" eval '[ $rounds -gt 0 ] && says "no pair is left"'
+        run mine wall.h5 "${options[@]}" -o wall.jsonl
+        expect "by need: ${options[*]}: mined" 0 'kept' mine wnone.h5 "${options[@]}" "${added[@]}" -o wneed.jsonl
+        check "by need: ${options[*]}: as if all had scores" cmp -s wall.jsonl wneed.jsonl
+        check "by need: ${options[*]}: something is mined" test -s wall.jsonl
+        wc -l <known.tsv >>counts
+    done <<'F'
+-n 3 --filter-by scores --relative-margin 0.1
+-n 3 --filter-by scores --absolute-margin 0.2 --min-rank 4 --max-rank 40 --positive max
+-n 4 --filter-by scores --max-score 0 --judged-negatives filter
+-n 2 --guide 0.3 --min-rank 2
+-n 3 --filter-by scores --relative-margin 0 --rank-of survivors --min-rank 3
+-n 3 --filter-by scores --max-score 0.1 --take draw --depth 30
+-n 3 --rank-by scores --filter-by scores --absolute-margin 0.1 --depth 40
+-n 3 --preset sentence-transformers --filter-by scores --relative-margin 0.05
+-n 3 --preset flagembedding --filter-by scores --max-score 0.2 --max-rank 60
+-n 3 --filter-by scores --min-score 0 --equal-texts apart
+F
+    check "by need: few pairs are scored" awk 'NR == 1 && $1 > 25 * 30 { exit 1 } { sum += $1 } END { exit sum > 10 * 25 * 60 }' counts
+    # Pieces, parts and threads write the same pairs; texts are whole as objects.
+    options=(--filter-by scores --relative-margin 0.1 -n 3)
+    run mine wnone.h5 "${options[@]}" --emit-pairs todo.tsv --json
+    check "by need: told" grep -q "\"pairs\": $(($(wc -l <todo.tsv) - 1))," out
+    expect "by need: in parts" 0 '' mine wnone.h5 "${options[@]}" --emit-pairs parts.tsv --rows 1/1 --threads 3
+    check "by need: the same pairs" cmp -s todo.tsv parts.tsv
+    expect "by need: with texts" 0 'to be scored' mine wnone.h5 "${options[@]}" --emit-pairs todo.jsonl
+    pycheck "by need: texts" "import json
+rows = [l.rstrip('\n').split('\t') for l in open('todo.tsv')][1:]
+text = {s: {o['_id']: o['text'] for o in map(json.loads, open(s + 'w.jsonl'))} for s in 'qp'}
+assert [(o['query_id'], o['passage_id'], o['query'], o['passage']) for o in map(json.loads, open('todo.jsonl'))] == [(q, p, text['q'][q], text['p'][p]) for q, p in rows] and rows"
+    expect "by need: what looks at no scores" 2 'these options look at no scores of pairs' mine wnone.h5 --relative-margin .1 --emit-pairs no.tsv
+    expect "by need: with an output" 2 'writes pairs in place of negatives' mine wnone.h5 "${options[@]}" --emit-pairs no.tsv -o no.jsonl
+    printf 'q1\tnobody\t1\n' >wrong.tsv
+    expect "by need: an unknown id" 3 'wrong.tsv: line 1: the id nobody' mine wnone.h5 "${options[@]}" --add-scores wrong.tsv -o no.jsonl
+    check "by need: nothing is written" test ! -e no.tsv -a ! -e no.jsonl
+    # The last score of a pair counts, also over those of the file; other scores are mined anew.
+    sed 's/\t[^\t]*$/\t-5/' wce.tsv >low.tsv
+    run mine wall.h5 "${options[@]}" -o first.jsonl --rows 1/1
+    expect "added scores: whose" 0 'its scores are those of --add-scores' mine wall.h5 "${options[@]}" --add-scores low.tsv --add-scores wce.tsv -o again.jsonl
+    check "added scores: the last count" cmp -s first.jsonl again.jsonl
+    expect "added scores: other ones" 0 '' mine wall.h5 "${options[@]}" --add-scores low.tsv -o first.jsonl --rows 1/1
+    check "added scores: others are mined" test "$(cmp -s first.jsonl again.jsonl; echo $?)" = 1
+}
+
 test_evaluate() {
     make_files
     [ -e t.h5 ] || run import "${files[@]}" --qrels trec.txt --truth truth.txt -o t.h5
@@ -1024,5 +1096,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_candidates test_output_scores test_listed_scores test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_candidates test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
 finish

@@ -9,6 +9,7 @@
 #include "harness/mining/corpus.h"
 #include "harness/mining/mining.h"
 #include "harness/mining/output.h"
+#include "harness/mining/scores.h"
 #include "harness/run/estimate.h"
 #include "harness/run/runner.h"
 #include "results/programs.h"
@@ -23,8 +24,8 @@
 
 struct mine_params {
     struct hn_mine_options o;
-    char *output, *scores, *rows, *certificate;
-    struct hn_text_list candidates;
+    char *output, *scores, *rows, *certificate, *emit_pairs;
+    struct hn_text_list candidates, add_scores;
     int format, unknown;
     bool mpi, output_scores;
     int64_t step, threads, memory, wait;
@@ -41,6 +42,16 @@ static const struct hn_option mine_options[] = {
     {HN_BOOL_OPTION(struct mine_params, output_scores, "output-scores", NULL,
                     "in the formats of sentence-transformers, too: a column scores (labeled-pair: "
                     "score), in place of labels, the positive's first")},
+    {HN_LIST_OPTION(
+         struct mine_params, add_scores, "add-scores",
+         "scores of pairs (query, passage, score) beside those of import --scores, for "
+         "--filter-by scores and the like; may be given again, the last of a pair counts"),
+     .metavar = "FILE"},
+    {HN_TEXT_OPTION(struct mine_params, emit_pairs, "emit-pairs",
+                    "in place of mining: write the pairs whose scores, not known yet, could change "
+                    "what is kept: a table of ids, or with their texts (.jsonl); give the scores "
+                    "back by --add-scores, until no pair is left"),
+     .metavar = "FILE", .writes = true},
     {HN_FILE_OPTION(struct mine_params, certificate, "certificate",
                     "of these negatives, by `price --for`: written beside them as "
                     "OUTPUT.certificate.json; refused if it is of others")},
@@ -70,6 +81,7 @@ static const struct hn_option mine_options[] = {
 // Everything that is open while negatives are mined.
 struct work {
     const struct mine_params *p;
+    const char *output; // of negatives, or of pairs
     struct hn_corpus corpus;
     struct hn_miner miner;
     struct hn_qrels candidates;     // of --candidates
@@ -88,18 +100,21 @@ static bool writes(const struct work *w) { return hn_ranks_number(w->ranks) == 0
 
 // Texts are large, and not all formats have them.
 static enum hn_code read_texts(struct hn_context *ctx, struct work *w) {
-    bool wanted = w->file.format != HN_MINE_NPY && w->file.format != HN_MINE_TREC;
+    bool wanted = w->file.format == HN_MINE_WANTED
+                      ? w->file.objects
+                      : w->file.format != HN_MINE_NPY && w->file.format != HN_MINE_TREC;
     for (int side = 0; side < HN_SETS && wanted; side++)
         if (hn_retrieval_texts(ctx, w->corpus.file, side, &w->file.text[side]))
             return ctx->code;
     if (!wanted || (w->file.text[HN_QUERIES].n && w->file.text[HN_CORPUS].n))
         return HN_OK;
-    if (w->file.format != HN_MINE_JSONL)
+    if (w->file.format != HN_MINE_JSONL && w->file.format != HN_MINE_WANTED)
         return hn_fail(ctx, HN_DATA,
                        "%s: has no texts, which --format %s holds: import it with --query-ids and "
                        "--corpus-ids of .jsonl, or take --format jsonl, trec or npy",
                        w->corpus.info->file->path, hn_mine_formats[w->file.format]);
-    hn_note(ctx, "%s: has no texts: query, pos and neg hold ids", w->corpus.info->file->path);
+    hn_note(ctx, "%s: has no texts: %s hold ids", w->corpus.info->file->path,
+            w->file.format == HN_MINE_JSONL ? "query, pos and neg" : "query and passage");
     return HN_OK;
 }
 
@@ -145,16 +160,30 @@ static void note_sources(struct hn_context *ctx, const struct work *w) {
         hn_note(ctx, "%s without any candidate", hn_counted(without, "query").text);
 }
 
+// Pairs are written for what looks at listed scores.
+static enum hn_code check_pairs(struct hn_context *ctx, struct work *w) {
+    w->miner.wanting = w->p->emit_pairs != NULL;
+    if (!w->miner.wanting || w->miner.listed.asked)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE,
+                   "--emit-pairs: these options look at no scores of pairs: give --filter-by "
+                   "scores, --rank-by scores, or --guide for a file without a teacher");
+}
+
 static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char *path) {
     const struct mine_params *p = w->p;
+    const char *scores;
     if (hn_corpus_open(ctx, path, p->step, w->parts.folder ? &w->parts : NULL, &w->corpus) ||
-        hn_miner_open(ctx, &w->corpus.data, &p->o, path, &w->miner))
+        hn_scores_add(ctx, &w->corpus, &p->add_scores, p->emit_pairs != NULL, &scores) ||
+        hn_miner_open(ctx, &w->corpus.data, &p->o, path, &w->miner) || check_pairs(ctx, w))
         return ctx->code;
     char *options = hn_options_text(ctx, hn_mine_table, &w->miner.o);
     w->mining.miner = &w->miner;
-    w->mining.settings =
-        options ? hn_format(ctx, "%s; step %lld; %s", options, (long long)p->step, hn_version)
-                : NULL;
+    w->mining.settings = options
+                             ? hn_format(ctx, "%s; step %lld; %s%s%s%s", options,
+                                         (long long)p->step, hn_version, scores ? "; scores " : "",
+                                         scores ? scores : "", p->emit_pairs ? "; pairs" : "")
+                             : NULL;
     w->file.miner = &w->miner;
     if (w->mining.settings && read_candidates(ctx, w, &w->mining.settings))
         return ctx->code;
@@ -175,7 +204,7 @@ static void make_key(struct work *w) {
 // True if other processes have written what this one is to have a part in.
 static bool is_there(const void *work) {
     const struct work *w = work;
-    const char *const output[] = {w->p->output, w->p->scores, w->beside};
+    const char *const output[] = {w->output, w->p->scores, w->beside};
     for (size_t i = 0; i < sizeof output / sizeof *output; i++)
         if (output[i] && !hn_output_is(output[i], w->key))
             return false;
@@ -195,7 +224,8 @@ static const char *scores_text(const struct work *w) {
     static const char *const text[] = {[HN_BY_MODEL] = "cosines of the encoder's rows",
                                        [HN_BY_TEACHER] = "cosines of the teacher's rows",
                                        [HN_BY_LISTED] = "those of import --scores"};
-    return text[w->miner.o.filter_by];
+    bool added = w->miner.o.filter_by == HN_BY_LISTED && w->p->add_scores.count > 0;
+    return added ? "those of --add-scores" : text[w->miner.o.filter_by];
 }
 
 // NULL: the output has none.
@@ -210,8 +240,9 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
     const struct mine_params *p = w->p;
     enum hn_code code = HN_OK;
     if (writes(w)) {
-        code = hn_mine_output_begin(ctx, p->output, p->scores, p->output_scores,
-                                    (enum hn_mine_format)p->format, &w->file);
+        code = hn_mine_output_begin(ctx, w->output, p->scores, p->output_scores,
+                                    p->emit_pairs ? HN_MINE_WANTED : (enum hn_mine_format)p->format,
+                                    &w->file);
         w->mining.file = code ? NULL : &w->file;
     }
     code = hn_ranks_agree(ctx, w->ranks, code);
@@ -229,11 +260,11 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
         hn_mine_output_abort(ctx, &w->file);
         return HN_OK;
     }
-    if (!code)
+    if (!code && !p->emit_pairs)
         code = hn_mine_check(ctx, &w->miner, &w->mining.counts, path);
     if (!code && w->file.written == 0 && w->mining.counts.attrition.all[HN_STAGE_KEPT] > 0)
         hn_note(ctx, "%s: is empty: no query has a positive and a negative", p->output);
-    if (!code) {
+    if (!code && !p->emit_pairs) {
         note_unscored(ctx, w);
         note_sources(ctx, w);
     }
@@ -263,6 +294,21 @@ static json_t *attrition_list(const struct work *w) {
                                 (json_int_t)a->all[s], "known", (json_int_t)a->known[s], "hidden",
                                 truth ? json_integer(a->hidden[s]) : json_null()));
     return list;
+}
+
+static enum hn_code print_pairs(struct hn_context *ctx, const struct work *w, bool json) {
+    int64_t queries = w->corpus.info->n[HN_QUERIES] - w->file.left_out;
+    if (json)
+        return hn_json_print(ctx,
+                             json_pack("{s:o, s:I, s:I}", "file", hn_json_text(w->output), "pairs",
+                                       (json_int_t)w->file.written, "queries", (json_int_t)queries),
+                             stdout);
+    if (w->file.written > 0)
+        printf("%s: %s of %s to be scored; give the scores back by --add-scores\n", w->output,
+               hn_counted(w->file.written, "pair").text, hn_counted(queries, "query").text);
+    else
+        printf("%s: no pair is left to be scored: mine with these options and scores\n", w->output);
+    return HN_OK;
 }
 
 static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, bool json) {
@@ -313,7 +359,7 @@ static enum hn_code open_parts(struct hn_context *ctx, struct work *w) {
     const struct mine_params *p = w->p;
     if (!p->rows && !p->mpi)
         return HN_OK;
-    w->parts.folder = hn_format(ctx, "%s.parts", p->output);
+    w->parts.folder = hn_format(ctx, "%s.parts", w->output);
     const char *folder = w->parts.folder;
     if (!folder || hn_file_parts_open(ctx, p->rows, w->ranks, &w->parts))
         return ctx->code;
@@ -345,11 +391,17 @@ static enum hn_code end_parts(struct hn_context *ctx, struct work *w, const stru
 
 static enum hn_code mine(struct hn_context *ctx, const struct hn_call *call, struct work *w) {
     const struct mine_params *p = w->p;
-    if (!p->output)
+    w->output = p->emit_pairs ? p->emit_pairs : p->output;
+    if (!w->output)
         return hn_fail(ctx, HN_USAGE, "--output is missing: name the file to write");
+    if (p->emit_pairs &&
+        (p->output || p->scores || p->certificate || p->output_scores || p->format))
+        return hn_fail(ctx, HN_USAGE,
+                       "--emit-pairs writes pairs in place of negatives: leave out --output, "
+                       "--format, --scores, --output-scores and --certificate");
     if (p->certificate && !(w->beside = hn_format(ctx, "%s.certificate.json", p->output)))
         return ctx->code;
-    uint64_t before = number_of(p->output);
+    uint64_t before = number_of(w->output);
     w->begun_ns = hn_wall_ns();
     ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(w->ranks, ctx->threads));
     hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory(), hn_ranks_beside(w->ranks));
@@ -357,15 +409,15 @@ static enum hn_code mine(struct hn_context *ctx, const struct hn_call *call, str
         return ctx->code;
     w->mining.quiet = call->quiet || !writes(w);
     enum hn_code code = hn_ranks_agree(ctx, w->ranks, mine_file(ctx, w, call->args[0]));
-    if (w->there || (code == HN_WAITING && number_of(p->output) != before)) {
-        hn_note(ctx, "%s was written by another process", p->output);
+    if (w->there || (code == HN_WAITING && number_of(w->output) != before)) {
+        hn_note(ctx, "%s was written by another process", w->output);
         if (w->there)
             hn_file_parts_remove(ctx, &w->parts);
         return HN_OK;
     }
     code = code ? code : end_parts(ctx, w, call);
     if (!code && writes(w) && (call->json || !call->quiet))
-        code = print_summary(ctx, w, call->json);
+        code = p->emit_pairs ? print_pairs(ctx, w, call->json) : print_summary(ctx, w, call->json);
     return code;
 }
 
@@ -417,6 +469,7 @@ const struct hn_command hn_cmd_mine = {
         "--format triplet -o triplets.jsonl\n"
         "hardneg mine r.h5 -o negatives.npy --scores scores.npy\n"
         "hardneg mine r.h5 --candidates bm25.trec --candidates dense.trec -o negatives.jsonl\n"
+        "hardneg mine r.h5 --filter-by scores --relative-margin 0.05 --emit-pairs todo.jsonl\n"
         "hardneg mine r.h5 -o negatives.jsonl --rows 1/1",
     .options = mine_options,
     .params_size = sizeof(struct mine_params),

@@ -6,6 +6,7 @@
 #include "retrieval/miner.h"
 #include "retrieval/ranking.h"
 #include "retrieval/take.h"
+#include "retrieval/wanted.h"
 
 enum {
     PART_MIN = 4096, // queries, for each part prepares the corpus anew
@@ -82,9 +83,9 @@ static enum hn_code mine_piece(struct hn_context *ctx, struct work *w, int64_t f
     // Its sweeps are of this process alone.
     const struct hn_parts *parts = ctx->parts;
     ctx->parts = NULL;
-    bool good = !hn_check_stop(ctx) &&
-                !hn_miner_pool(ctx, w->m->miner, from, count, false, &pool) &&
-                !hn_miner_take(ctx, w->m->miner, &pool, &found);
+    bool good =
+        !hn_check_stop(ctx) && !hn_miner_pool(ctx, w->m->miner, from, count, false, &pool) &&
+        !(w->m->miner->wanting ? hn_miner_wanted : hn_miner_take)(ctx, w->m->miner, &pool, &found);
     ctx->parts = parts;
     if (!good)
         return ctx->code;
@@ -112,10 +113,12 @@ static enum hn_code compute_part(struct hn_context *ctx, void *data, int64_t par
 // The next piece, of `max` queries or fewer.
 static enum hn_code read_piece(struct hn_context *ctx, const struct work *w, struct hn_cursor *from,
                                int64_t max, struct hn_mined *found) {
+    const struct hn_miner *m = w->m->miner;
     struct head head;
     int64_t size;
     if (!hn_cursor_take(from, &head, sizeof head) || head.count < 1 || head.count > max ||
-        head.width < 0 || head.width > w->m->miner->o.n || !hn_mul(head.count, head.width, &size))
+        head.width < 0 || head.width > (m->wanting ? hn_wanted_width(m) : m->o.n) ||
+        !hn_mul(head.count, head.width, &size))
         return hn_cursor_fail(ctx);
     *found = (struct hn_mined){.count = head.count, .width = head.width, .counts = head.counts};
     if (!HN_ALLOC(ctx, found->n, head.count) || !HN_ALLOC(ctx, found->id, size) ||

@@ -45,11 +45,14 @@ static enum hn_code find_format(struct hn_context *ctx, const char *path, const 
 enum hn_code hn_mine_output_begin(struct hn_context *ctx, const char *path, const char *scores,
                                   bool with_scores, enum hn_mine_format format,
                                   struct hn_mine_output *out) {
-    *out = (struct hn_mine_output){.format = format, .with_scores = with_scores};
+    *out = (struct hn_mine_output){
+        .format = format, .with_scores = with_scores, .objects = hn_ends_in(path, ".jsonl")};
     hn_digest_begin(&out->digest);
     if (find_format(ctx, path, scores, with_scores, &out->format) ||
         hn_file_begin(ctx, path, &out->file))
         return ctx->code;
+    if (format == HN_MINE_WANTED && !out->objects)
+        (void)fputs("query\tpassage\n", out->file.out);
     if (!scores || !hn_file_begin(ctx, scores, &out->scores))
         return HN_OK;
     hn_file_abort(ctx, &out->file);
@@ -272,10 +275,27 @@ static bool has_line(const struct line *l) {
     switch (l->out->format) {
     case HN_MINE_NPY:
     case HN_MINE_TREC: return true;
+    case HN_MINE_WANTED: return l->n > 0;
     case HN_MINE_PAIR: return l->positives + l->n > 0;
     case HN_MINE_N_TUPLE: return l->positives > 0 && l->n == l->out->miner->o.n;
     default: return l->positives > 0 && l->n > 0;
     }
+}
+
+// Pairs for another program: a table of ids, to which it adds a column, or objects with texts.
+static enum hn_code put_wanted(struct hn_context *ctx, const struct line *l) {
+    const char *query = id_of(l, HN_QUERIES, l->query);
+    for (int64_t k = 0; k < l->n; k++) {
+        const char *passage = id_of(l, HN_CORPUS, l->id[k]);
+        if (!l->out->objects)
+            (void)fprintf(l->out->file.out, "%s\t%s\n", query, passage);
+        else if (put(ctx, l,
+                     json_pack("{s:s, s:s, s:s, s:s}", "query_id", query, "passage_id", passage,
+                               "query", text_of(l, HN_QUERIES, l->query), "passage",
+                               text_of(l, HN_CORPUS, l->id[k]))))
+            return ctx->code;
+    }
+    return HN_OK;
 }
 
 static enum hn_code put_line(struct hn_context *ctx, const struct line *l) {
@@ -291,6 +311,7 @@ static enum hn_code put_line(struct hn_context *ctx, const struct line *l) {
     case HN_MINE_PAIR: return put_pairs(ctx, l);
     case HN_MINE_LIST: return put_lists(ctx, l);
     case HN_MINE_NPY: put_indices(l); return HN_OK;
+    case HN_MINE_WANTED: return put_wanted(ctx, l);
     default: return put_jsonl(ctx, l);
     }
 }

@@ -13,7 +13,8 @@ enum hn_mine_format {
     HN_MINE_N_TUPLE,
     HN_MINE_PAIR,
     HN_MINE_LIST,
-    HN_MINE_NPY // indices [queries x n], -1 where there are fewer
+    HN_MINE_NPY,   // indices [queries x n], -1 where there are fewer
+    HN_MINE_WANTED // pairs that want scores, not by name: ids between tabs, or with texts as .jsonl
 };
 
 extern const char *const hn_mine_formats[];
@@ -24,7 +25,7 @@ bool hn_mine_is_run(const char *path);
 // borrowed.
 struct hn_mine_output {
     enum hn_mine_format format;
-    bool with_scores;
+    bool with_scores, objects;       // objects: of HN_MINE_WANTED, for the name ends in .jsonl
     struct hn_new_file file, scores; // scores: of format npy, where asked for
     // To be set before anything is added:
     struct hn_strings text[HN_SETS]; // n = 0: none are known, ids stand for them

@@ -115,7 +115,9 @@ def mine(*data: Any, **more: Any) -> Any:
     query_teacher, corpus_teacher
                  rows of another encoder
     scores       of another program for some pairs, for filter_by="scores" and the like: an array [m, 3] of query, passage and
-                 score, tuples, a data frame, a dict {query: {passage: score}}, or a SciPy matrix
+                 score, tuples, a data frame, a dict {query: {passage: score}}, or a SciPy matrix; or a function of a list of
+                 pairs, as CrossEncoder.predict, which is asked for those alone that could change what is mined: pairs of texts,
+                 or, without texts, of ids or rows
     output       a file of the lines of `hardneg mine`, or .npy for the ids; force: it may be there already
 
     Options are those of the command: negatives=5, min_rank=11, relative_margin=0.05, preset="sentence-transformers" ...

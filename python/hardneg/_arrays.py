@@ -22,7 +22,7 @@ Rows = Union[Shaped, List[Any], Tuple[Any, ...]]  # an Array, told from the name
 Pair = Tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]
 
 
-def _array(values: Array) -> np.ndarray[Any, Any]:
+def array_of(values: Array) -> np.ndarray[Any, Any]:
     """A NumPy array, of a tensor too: on any device, with a gradient, of a type that NumPy lacks."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
@@ -50,7 +50,7 @@ def floats(array: Array, name: str, columns: Optional[int] = None) -> np.ndarray
         raise ValueError(f"{name} is a {type(array).__name__}: a trainer is about to put a sampler of its own in "
                          "place of this one. With Lightning set Trainer(use_distributed_sampler=False)")
     given = type(array).__name__
-    array = _array(array)
+    array = array_of(array)
     if array.ndim != 2 or array.dtype.kind not in "fiu":
         raise ValueError(f"{name}: an array of numbers [n, d] is wanted, this is "
                          f"{f'{array.dtype}{list(array.shape)}' if array.ndim else given}")
@@ -75,13 +75,13 @@ def _scaled(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def rows_of(array: Array, used: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Some rows, of arrays that can give them without the others."""
-    rows: np.ndarray[Any, Any] = array[used] if hasattr(array, "detach") or isinstance(array, np.ndarray) else _array(array)[used]
+    rows: np.ndarray[Any, Any] = array[used] if hasattr(array, "detach") or isinstance(array, np.ndarray) else array_of(array)[used]
     return rows
 
 
 def numbers(labels: Array, n: int, name: str = "labels") -> np.ndarray[Any, Any]:
     """Labels as int32, -1 for None, NaN and negative ones; other texts and numbers by their order."""
-    given, labels = labels, _array(labels)
+    given, labels = labels, array_of(labels)
     if isinstance(given, (list, tuple)) and labels.dtype.kind in "US" and labels.ndim == 1:
         labels = np.array(given, object)  # NumPy makes one text of 7 and "7", and "nan" of NaN
     labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
@@ -216,8 +216,8 @@ def several(labels: Matrix, n: int) -> Optional[Pair]:
         return _compressed(labels[0], labels[1], n)
     shape = getattr(labels, "shape", None)
     if shape is not None and len(shape) == 2:
-        return None if shape[1] == 1 else _truth(_array(labels), n)  # a column is one label an item
-    rows = list(labels) if shape is None or _array(labels).dtype.kind == "O" else ()
+        return None if shape[1] == 1 else _truth(array_of(labels), n)  # a column is one label an item
+    rows = list(labels) if shape is None or array_of(labels).dtype.kind == "O" else ()
     if not any(_is_list(row) for row in rows):
         return None
     return _lists(rows, n)
@@ -255,7 +255,7 @@ def _truth(matrix: Any, n: int) -> Pair:
 
 
 def _compressed(start: Any, label: Any, n: int) -> Pair:
-    start, label = _array(start), _array(label)
+    start, label = array_of(start), array_of(label)
     if start.dtype.kind not in "iu" or label.dtype.kind not in "iu" or len(start) != n + 1 or start[-1] != len(label):
         raise ValueError(f"labels: (indptr, indices) are integers, {n + 1} and as many as the last of these; "
                          f"these are {start.dtype}{list(start.shape)} and {label.dtype}{list(label.shape)}")
@@ -307,7 +307,7 @@ def c_text(text: str, name: str) -> bytes:
 
 def _ids(values: Any) -> np.ndarray[Any, Any]:
     items = isinstance(values, (list, tuple)) and any(getattr(value, "ndim", 0) > 0 for value in values)
-    values = np.empty(1, object) if items else _array(values)
+    values = np.empty(1, object) if items else array_of(values)
     if values.dtype.kind not in "iu" and values.size:
         raise ValueError("batches: ids are integers, indices into x; a data loader gives items, its batch_sampler ids")
     if values.dtype.kind == "u" and values.size and values.max() >= 2**63:
@@ -330,7 +330,7 @@ def whole(value: Any, name: str, least: int, most: int) -> int:
 def padded(batches: Any) -> np.ndarray[Any, Any]:
     """Lists of ids, or an array that is padded with -1, as int64 [batches, longest]."""
     if hasattr(batches, "detach") or isinstance(batches, np.ndarray) and batches.dtype.kind != "O":
-        batches = _array(batches)
+        batches = array_of(batches)
         if batches.ndim != 2:
             raise ValueError(f"batches: ids [batches, batch_size] are wanted, this is {list(batches.shape)}")
         return _ids(batches)
@@ -354,7 +354,7 @@ def compressed(edges: Matrix, n: int) -> Pair:
         if edges.shape != (n, n):
             raise ValueError(f"edges: a matrix of {n} x {n} is wanted, this is {edges.shape}")
         return _checked(edges, "edges")
-    edges = _array(edges)
+    edges = array_of(edges)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
         raise ValueError("edges: an array of integers [m, 2] is wanted")
     if edges.size and (edges.min() < 0 or edges.max() >= n):

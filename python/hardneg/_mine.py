@@ -5,17 +5,19 @@ import ctypes
 import inspect
 import json
 import os
-from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import Array, Matrix, Pair, Rows, c_text, counted, floats
+from ._arrays import Array, Matrix, Pair, Rows, array_of, c_text, counted, floats
 from ._aside import Aside
 from ._files import check_output, write_file
 from ._library import Handle, lib
 from ._pairs import Side, groups, pairs, scored, side
 
 FILTERS = 16
+CScorer = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64), ctypes.c_int64,
+                           ctypes.POINTER(ctypes.c_float))
 
 
 class CCorpus(ctypes.Structure):
@@ -26,7 +28,8 @@ class CCorpus(ctypes.Structure):
                 ("query_group", ctypes.c_void_p), ("passage_group", ctypes.c_void_p),
                 ("query_teacher", ctypes.c_void_p), ("passage_teacher", ctypes.c_void_p), ("teacher_d", ctypes.c_int64),
                 ("scored", ctypes.c_void_p), ("score", ctypes.c_void_p), ("scored_pairs", ctypes.c_int64),
-                ("zero_rows", ctypes.c_int64), ("known_score", ctypes.c_void_p)]
+                ("zero_rows", ctypes.c_int64), ("known_score", ctypes.c_void_p),
+                ("scorer", CScorer), ("scorer_data", ctypes.c_void_p)]
 
 
 class CMining(ctypes.Structure):
@@ -80,16 +83,42 @@ def _options(options: Dict[str, Any]) -> Any:
     return (ctypes.c_char_p * (len(flat) + 1))(*flat, None)
 
 
+class Scorer:
+    """A function of pairs, for the library, and what it raised."""
+
+    def __init__(self, function: Callable[[List[Any]], Any], sides: Tuple[Side, Side]):
+        self._function, self._sides = function, sides
+        self.error: Optional[BaseException] = None
+        self.c = CScorer(self._call)
+
+    def _names(self, one: Side, rows: Any) -> List[Any]:
+        given: Any = one.ids if any(side.texts is None for side in self._sides) else one.texts
+        return [row if given is None else given[row] for row in rows.tolist()]
+
+    def _call(self, _: Any, pair: Any, n: int, score: Any) -> int:
+        try:
+            rows = np.ctypeslib.as_array(pair, (n, 2))
+            found = self._function(list(zip(*(self._names(one, rows[:, i]) for i, one in enumerate(self._sides)))))
+            scores = array_of(found).astype(np.float32)
+            if scores.shape != (n,):
+                raise ValueError(f"scores: of {counted(n, 'pair')} the function gave {list(scores.shape)}: one for each is wanted")
+            np.ctypeslib.as_array(score, (n,))[:] = scores
+        except BaseException as error:  # pylint: disable=broad-except
+            self.error = error  # for who called the library
+        return self.error is not None
+
+
 class _Data(NamedTuple):
     """What is mined, as C arrays: rows of queries and corpus, of a teacher, scores of pairs."""
     rows: Tuple[Any, Any]
     teacher: Tuple[Any, Any]
     scored: Tuple[Any, Any]
+    scorer: Optional[Scorer]
 
     def copied(self) -> _Data:
         """With arrays that nobody else writes to."""
-        rows, teacher, of_pairs = ((_copy(part[0]), _copy(part[1])) for part in self)
-        return _Data(rows, teacher, of_pairs)
+        rows, teacher, of_pairs = ((_copy(part[0]), _copy(part[1])) for part in self[:3])
+        return _Data(rows, teacher, of_pairs, self.scorer)
 
 
 def _copy(array: Any) -> Any:
@@ -148,8 +177,10 @@ class Miner:
                 raise ValueError(f"{of.name}: {counted(len(own), 'row')}, there were {of.n}")
         if self._output:
             check_output(self._output, self._force)
+        function = callable(scores)
         data = _Data(rows, _teacher(query_teacher, corpus_teacher, self._sides),
-                     (None, None) if scores is None else scored(scores, self._sides))
+                     (None, None) if scores is None or function else scored(scores, self._sides),
+                     Scorer(scores, self._sides) if function else None)
         if wait:
             self._put(self._mine(data))
             return self._last
@@ -201,7 +232,14 @@ class Miner:
                              ("scored", given.scored[0]), ("score", given.scored[1]), ("known_score", score)):
             if array is not None:
                 setattr(data, field, array.ctypes.data)
-        found = _run(data, _options(self._options), self._threads)
+        if given.scorer:
+            data.scorer = given.scorer.c
+        try:
+            found = _run(data, _options(self._options), self._threads)
+        except ValueError:
+            if given.scorer and given.scorer.error:
+                raise given.scorer.error from None
+            raise
         found.positives, found.positive_scores = _positives(known, score, self._options["min_grade"] or 1)
         return found
 
