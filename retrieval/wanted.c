@@ -45,8 +45,8 @@ static void widen(struct hn_mine_options *o) {
     o->take = HN_TAKE_TOP;
 }
 
-// What may be mined, in s->left. As many candidates more as have failed are looked at ahead, so
-// that a query takes few rounds, however many fail.
+// Marks in s->left the candidates that may be mined. As many candidates more as have failed are
+// looked at ahead, so that a query takes few rounds, however many fail.
 static void find_possible(const struct hn_miner *m, const struct hn_candidates *c,
                           struct scratch *s) {
     struct hn_mine_options o = m->o;

@@ -62,6 +62,14 @@ class Shapes(unittest.TestCase):
                              corpus_ids=pandas.Index(CORPUS_IDS), query_texts=pandas.Series(QUERIES), corpus_texts=list(CORPUS.values()))
         np.testing.assert_array_equal(found.ids, self.wanted)
 
+    def test_packed_bits(self):
+        """Bytes are refused; unpacked they are numbers."""
+        bits = [np.packbits(rows > 0, axis=1) for rows in (Q, P)]
+        self.assertRaisesRegex(ValueError, "queries: bytes may be packed bits", hardneg.mine, *bits, KNOWN)
+        self.assertRaisesRegex(ValueError, "corpus: bytes may be packed bits", hardneg.mine, Q, bits[1], KNOWN)
+        found = hardneg.mine(*(np.unpackbits(rows, axis=1)[:, :Q.shape[1]] * 2.0 - 1 for rows in bits), KNOWN)
+        np.testing.assert_array_equal(found.ids, hardneg.mine(np.where(Q > 0, 1, -1), np.where(P > 0, 1, -1), KNOWN).ids)
+
     def test_scores_by_id(self):
         plain = {int(q): {int(p): float(q + p) for p in range(0, m, 3)} for q in range(n)}
         wanted = hardneg.mine(Q, P, KNOWN, scores=plain, rank_by="scores", depth=m).ids

@@ -615,6 +615,46 @@ assert len(a) == 60 and all(a[q]['against_ndcg@10'] == b[q]['ndcg@10'] for q in 
     expect "a run: a score that is no number" 3 'line 1: nan is not a finite number' evaluate enc-a.h5 --run unknown.run
 }
 
+# Shortened vectors: as a file of the cut rows, whole and cut paired by query.
+test_dim() {
+    make_encoders
+    pycheck "rows that are cut" "import numpy as np
+for side in 'qp': np.save(f'cut-{side}.npy', np.load(f'enc-a-{side}.npy')[:, :5])"
+    expect "dim: a file of cut rows" 0 '' import --queries cut-q.npy --corpus cut-p.npy --query-ids enc-a-q.txt --corpus-ids enc-a-p.txt --qrels enc-rel.tsv -o cut.h5
+    run evaluate enc-a.h5 --k 1,10 --dim 5,8 --json && cp out dim.json
+    run evaluate cut.h5 --against enc-a.h5 --k 1,10 --json && cp out apart.json
+    run evaluate enc-a.h5 --k 1,10 --json && cp out whole.json
+    pycheck "dim: as the file of cut rows" "import json
+dim, apart, whole = (json.load(open(f + '.json')) for f in ('dim', 'apart', 'whole'))
+rows = {d: [{k: v for k, v in r.items() if k != 'dim'} for r in dim['values'] if r['dim'] == d] for d in (5, 8)}
+assert rows[8] == whole['values'] and len(dim['values']) == 2 * len(whole['values'])
+for a, b in zip(rows[5], apart['values']):
+    assert a.keys() == b.keys() and all(a[k] == b[k] or abs(a[k] - b[k]) < 1e-9 for k in a), (a, b)
+assert [w['dim'] for w in dim['widths']] == [8, 5] and abs(dim['widths'][1]['mib'] - 150 * 5 * 4 / 2**20) < 1e-6"
+    expect "dim: told" 0 'cut to the first dim columns and normalized again' evaluate enc-a.h5 --k 10 --dim 5
+    run mine enc-a.h5 --dim 5 -n 4 -o dim.npy
+    run mine cut.h5 -n 4 -o apart.npy
+    check "dim: mined as from the file of cut rows" cmp -s dim.npy apart.npy
+    expect "dim: mined in parts" 0 '' mine enc-a.h5 --dim 5 -n 4 -o dim-rows.npy --rows 1/1
+    check "dim: the same" cmp -s dim.npy dim-rows.npy
+    run mine enc-a.h5 -n 4 -o dim-rows.npy --rows 1/1
+    check "dim: another width is mined anew" test "$(cmp -s dim.npy dim-rows.npy; echo $?)" = 1
+    run price enc-a.h5 --dim 5 -n 4 --depth 60 --json && cp out dim.json
+    run price cut.h5 -n 4 --depth 60 --json && cp out apart.json
+    pycheck "dim: priced as the file of cut rows" "import json
+a, b = (json.load(open(f + '.json'))['settings'] for f in ('dim', 'apart'))
+assert len(a) == len(b) > 10
+for x, y in zip(a, b): assert x['negatives'] == y['negatives'] and abs(x['hardness'] - y['hardness']) < 1e-4, (x, y)"
+    expect "dim: the next command has it" 0 'price enc-a.h5 -n 4 --depth 60 --dim 5 --judged dim.tsv' price enc-a.h5 --dim 5 -n 4 --depth 60 --sheet 40 -o dim.tsv
+    expect "dim: too many" 2 'dim 9: enc-a.h5 has 8 dimensions' evaluate enc-a.h5 --dim 9
+    expect "dim: none" 2 '' evaluate enc-a.h5 --dim 0
+    expect "dim: with a run" 2 'goes without --run, --against and --per-query' evaluate enc-a.h5 --dim 5 --against enc-b.h5
+    printf "0\t3\n1\t2\n" >hollow.tsv
+    printf "0 0 1 1\n" >hollow.txt
+    run import --queries hollow.tsv --corpus hollow.tsv --qrels hollow.txt -o hollow.h5
+    expect "dim: nothing is left of a row" 3 'the cut queries row 0 is all zeros' evaluate hollow.h5 --dim 1 --k 1
+}
+
 test_overlap() {
     make_files
     printf '{"_id": "%s", "text": "%s"}\n' 1 'How do I bake a cake' 2 two 3 three 4 four >train-q.jsonl
@@ -1096,5 +1136,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_candidates test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_candidates test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
 finish

@@ -98,6 +98,7 @@ static enum hn_code list(struct hn_context *ctx, struct work *c) {
 static enum hn_code load(struct hn_context *ctx, struct work *c, const char *path) {
     struct hn_price_work *w = c->w;
     if (parse(ctx, w->p->mine, &c->o) || hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus) ||
+        hn_corpus_cut(ctx, w->p->dim, &w->corpus) ||
         hn_miner_open(ctx, &w->corpus.data, &c->o, path, &w->miner) ||
         hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], true, &w->pool) ||
         hn_miner_take(ctx, &w->miner, &w->pool, &c->mined) ||
@@ -115,11 +116,12 @@ static enum hn_code add_row(struct hn_context *ctx, const struct work *c,
     const struct hn_sheet_row *pair =
         row->number >= 1 && row->number <= all->n ? &all->pair[all->order[row->number - 1]] : NULL;
     if (!pair || pair->query != row->query || pair->passage != row->passage)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: line %lld: the pair is not row %lld of the negatives of these options: "
-                       "give the --for, --seed and --step of the sheet, and the file that it was "
-                       "drawn from",
-                       sheet, (long long)row->line, (long long)row->number);
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: line %lld: the pair is not row %lld of the negatives of these options: "
+            "give the --for, --seed, --step and --dim of the sheet, and the file that it was "
+            "drawn from",
+            sheet, (long long)row->line, (long long)row->number);
     sum[row->number - 1] += row->sum;
     judges[row->number - 1] += row->judges;
     return HN_OK;

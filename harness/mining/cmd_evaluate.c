@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CUTOFFS_MAX = 16 };
+enum { CUTOFFS_MAX = 16, WIDTHS_MAX = 16 };
 
 static const char *const by_names[] = {"auto", "qrels", "truth", NULL}; // enum hn_measured_by
 
 struct evaluate_params {
     struct hn_mine_options o; // of which the options of relevance can be given
-    char *k, *per_query, *run, *against;
+    char *k, *dim, *per_query, *run, *against;
     int convention, by, unknown;
     int64_t step, threads, memory;
 };
@@ -49,6 +49,11 @@ static const struct hn_option evaluate_options[] = {
                     "set another ranking of the same queries beside it: a file of queries and a "
                     "corpus with the same ids, or a run (.trec, .run); differences are paired by "
                     "query")},
+    {HN_TEXT_OPTION(
+         struct evaluate_params, dim, "dim",
+         "also rank by the first columns of the rows alone, so many of them, with commas "
+         "between them, normalized again: what shortened vectors lose, and save in time"),
+     .metavar = "D,..."},
     {HN_CHOICE_OPTION(struct evaluate_params, unknown, "unknown", "refuse", hn_unknown_name,
                       "lines of a run whose id the file does not have"),
      .metavar = "HOW"},
@@ -66,23 +71,39 @@ struct work {
     double *beside;          // values of --against, as v.e.value; NULL: not asked for
     int64_t k[CUTOFFS_MAX];
     int n_k;
+    int widths;
+    int64_t dim[WIDTHS_MAX];
+    struct hn_evaluated width[WIDTHS_MAX]; // of --dim: values alone
 };
 
-static enum hn_code read_cutoffs(struct hn_context *ctx, struct work *w) {
-    const char *text = w->p->k ? w->p->k : "1,10,100";
+// Whole numbers with commas between them: number[max], *n of them.
+static enum hn_code read_list(struct hn_context *ctx, const char *option, const char *text, int max,
+                              int64_t *number, int *n) {
     for (const char *at = text;; at++) {
         char *end;
         long k = strtol(at, &end, 10);
-        if (end == at || k < 1 || k > INT32_MAX || w->n_k == CUTOFFS_MAX || (*end && *end != ','))
+        if (end == at || k < 1 || k > INT32_MAX || *n == max || (*end && *end != ','))
             return hn_fail(ctx, HN_USAGE,
-                           "--k %s: wanted are 1 to %d whole numbers from 1, with commas "
+                           "%s %s: wanted are 1 to %d whole numbers from 1, with commas "
                            "between them",
-                           hn_quote(text).text, CUTOFFS_MAX);
-        w->k[w->n_k++] = k;
+                           option, hn_quote(text).text, max);
+        number[(*n)++] = k;
         if (!*end)
             return HN_OK;
         at = end;
     }
+}
+
+static enum hn_code read_options(struct hn_context *ctx, struct work *w) {
+    const struct evaluate_params *p = w->p;
+    if (read_list(ctx, "--k", p->k ? p->k : "1,10,100", CUTOFFS_MAX, w->k, &w->n_k) ||
+        (p->dim && read_list(ctx, "--dim", p->dim, WIDTHS_MAX, w->dim, &w->widths)))
+        return ctx->code;
+    if (p->dim && (p->run || p->against || p->per_query))
+        return hn_fail(ctx, HN_USAGE,
+                       "--dim goes without --run, --against and --per-query: it sets the rows of "
+                       "FILE beside the same rows cut");
+    return HN_OK;
 }
 
 // A convention of another tool takes ids
@@ -97,6 +118,8 @@ static enum hn_code find_options(struct hn_context *ctx, const struct evaluate_p
     return HN_OK;
 }
 
+static int64_t whole_width(const struct work *w) { return w->v.corpus.data.rows[HN_CORPUS].cols; }
+
 static enum hn_code evaluate(struct hn_context *ctx, struct work *w, const char *path) {
     const struct evaluate_params *p = w->p;
     struct hn_evaluation_rules rules = {.convention = (enum hn_convention)p->convention,
@@ -104,12 +127,16 @@ static enum hn_code evaluate(struct hn_context *ctx, struct work *w, const char 
                                         .k = w->k,
                                         .step = p->step,
                                         .unknown = (enum hn_unknown)p->unknown};
-    if (read_cutoffs(ctx, w) || find_options(ctx, p, &rules.o))
+    if (read_options(ctx, w) || find_options(ctx, p, &rules.o))
         return ctx->code;
     rules.cutoffs = w->n_k;
     if (hn_evaluated_open(ctx, path, p->run, &rules, &w->v))
         return ctx->code;
     w->queries = w->v.corpus.info->n[HN_QUERIES];
+    for (int i = 0; i < w->widths; i++)
+        if (w->dim[i] != whole_width(w) &&
+            hn_evaluated_cut(ctx, &w->v, &rules, w->dim[i], &w->width[i]))
+            return ctx->code;
     return p->against ? hn_evaluated_beside(ctx, &w->v, p->against, &rules, &w->beside) : HN_OK;
 }
 
@@ -217,12 +244,56 @@ static json_t *row_of(struct hn_context *ctx, const struct work *w, int c, int m
     return row;
 }
 
+static void add_rows(struct hn_context *ctx, const struct work *w, int64_t dim, json_t *rows) {
+    for (int c = 0; c < w->n_k; c++)
+        for (int m = 0; m < HN_RETRIEVAL_METRICS; m++) {
+            json_t *row = row_of(ctx, w, c, m);
+            if (w->p->dim)
+                json_object_set_new(row, "dim", json_integer(dim));
+            json_array_append_new(rows, row);
+        }
+}
+
+// Those of the whole rows, then of each width, whose differences are from the whole.
 static json_t *rows_of(struct hn_context *ctx, const struct work *w) {
     json_t *rows = json_array();
-    for (int c = 0; c < w->n_k; c++)
-        for (int m = 0; m < HN_RETRIEVAL_METRICS; m++)
-            json_array_append_new(rows, row_of(ctx, w, c, m));
+    add_rows(ctx, w, whole_width(w), rows);
+    for (int i = 0; i < w->widths; i++) {
+        if (w->dim[i] == whole_width(w))
+            continue; // its rows are the first
+        struct work cut = *w;
+        cut.v.e = w->width[i].e;
+        cut.beside = w->v.e.value;
+        add_rows(ctx, &cut, w->dim[i], rows);
+    }
     return rows;
+}
+
+static json_t *width_of(const struct work *w, int64_t dim, double seconds) {
+    double bytes = (double)dim * (double)w->v.corpus.info->n[HN_CORPUS] * sizeof(float);
+    return json_pack("{s:I, s:f, s:f}", "dim", (json_int_t)dim, "seconds", seconds, "mib",
+                     bytes / (1 << 20));
+}
+
+// Seconds of the ranking by each width, and MiB of the corpus as float32.
+static json_t *widths_of(const struct work *w) {
+    json_t *list = json_array();
+    json_array_append_new(list, width_of(w, whole_width(w), w->v.seconds));
+    for (int i = 0; i < w->widths; i++)
+        if (w->dim[i] != whole_width(w))
+            json_array_append_new(list, width_of(w, w->dim[i], w->width[i].seconds));
+    return list;
+}
+
+static void print_widths(const struct work *w) {
+    static const struct hn_record_column columns[] = {
+        {"dim", "dim", 6}, {"seconds", "ranking, s", 10, 3}, {"mib", "corpus, MiB", 11, 1}, {NULL}};
+    json_t *list = widths_of(w);
+    printf(
+        "\nRows cut to the first dim columns and normalized again; differences are from the whole "
+        "rows, paired by query.\n");
+    hn_records_print(columns, list, stdout);
+    json_decref(list);
 }
 
 static void note_own_text(struct hn_context *ctx, const struct work *w) {
@@ -274,6 +345,8 @@ static enum hn_code print_json(struct hn_context *ctx, const struct work *w, jso
         json_object_set_new(all, "run", hn_json_text(w->p->run));
         json_object_set_new(all, "queries_not_in_run", json_integer(w->v.unranked));
     }
+    if (w->p->dim)
+        json_object_set_new(all, "widths", widths_of(w));
     if (w->beside) {
         json_object_set_new(all, "against", hn_json_text(w->p->against));
         json_object_set_new(all, "queries_paired", json_integer(w->paired));
@@ -282,7 +355,8 @@ static enum hn_code print_json(struct hn_context *ctx, const struct work *w, jso
 }
 
 static enum hn_code print_values(struct hn_context *ctx, const struct work *w, bool json) {
-    struct hn_record_column columns[] = {{"metric", "metric", -8},
+    struct hn_record_column columns[] = {{"dim", "dim", 6},
+                                         {"metric", "metric", -8},
                                          {"k", "k", 6},
                                          {"value", "mean", 8, 4},
                                          {"lo", "95 % from", 9, 4},
@@ -294,7 +368,7 @@ static enum hn_code print_values(struct hn_context *ctx, const struct work *w, b
                                          {"worst", "worst order", 11, 4},
                                          {"best", "best", 8, 4},
                                          {NULL}};
-    enum { AGAINST = 5, WORST = 9, END = 11 };
+    enum { AGAINST = 6, WORST = 10, END = 12 };
     json_t *rows = rows_of(ctx, w);
     if (ctx->code) {
         json_decref(rows);
@@ -304,10 +378,14 @@ static enum hn_code print_values(struct hn_context *ctx, const struct work *w, b
     double spread;
     int c, m;
     find_spread(w, &spread, &c, &m);
-    if (spread <= 0)
+    if (spread <= 0 || w->p->dim)
         columns[WORST] = columns[END];
-    if (!w->beside)
+    if (w->p->dim)
+        columns[AGAINST].heading = "whole";
+    else if (!w->beside)
         memmove(columns + AGAINST, columns + WORST, (END + 1 - WORST) * sizeof *columns);
+    if (!w->p->dim)
+        memmove(columns, columns + 1, END * sizeof *columns);
     if (json)
         return print_json(ctx, w, rows);
     printf("%s: by %s, convention %s, over %s", w->v.name, w->v.by,
@@ -320,6 +398,8 @@ static enum hn_code print_values(struct hn_context *ctx, const struct work *w, b
     printf("\n");
     hn_records_print(columns, rows, stdout);
     json_decref(rows);
+    if (w->p->dim)
+        print_widths(w);
     return HN_OK;
 }
 
@@ -346,7 +426,7 @@ const struct hn_command hn_cmd_evaluate = {
     .name = "evaluate",
     .group = HN_GROUP_RETRIEVAL,
     .usage = "hardneg evaluate FILE [--k K,...] [--convention expected|trec|st] [--by qrels|truth] "
-             "[--run RUN] [--against OTHER] [--per-query FILE]",
+             "[--dim D,...] [--run RUN] [--against OTHER] [--per-query FILE]",
     .summary = "measure how well queries find their relevant passages",
     .details =
         "Ranks the whole corpus for each query and prints recall, hit, MRR, nDCG and MAP at "
@@ -358,6 +438,7 @@ const struct hn_command hn_cmd_evaluate = {
     .examples = "hardneg evaluate r.h5 --k 10,100\n"
                 "hardneg evaluate new.h5 --against old.h5 --k 10\n"
                 "hardneg evaluate r.h5 --run bm25.trec --convention trec\n"
+                "hardneg evaluate r.h5 --k 10 --dim 64,128,256\n"
                 "hardneg evaluate r.h5 --k 10 --per-query queries.tsv",
     .options = evaluate_options,
     .params_size = sizeof(struct evaluate_params),

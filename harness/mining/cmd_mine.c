@@ -28,12 +28,13 @@ struct mine_params {
     struct hn_text_list candidates, add_scores;
     int format, unknown;
     bool mpi, output_scores;
-    int64_t step, threads, memory, wait;
+    int64_t step, dim, threads, memory, wait;
 };
 
 static const struct hn_option mine_options[] = {
     HN_MINE_OPTIONS(struct mine_params, o.),
     {HN_STEP_OPTION(struct mine_params)},
+    {HN_DIM_OPTION(struct mine_params)},
     {HN_CHOICE_OPTION(struct mine_params, format, "format", "auto", hn_mine_formats,
                       "format of the file; auto: by its name (.jsonl, .trec, .npy)"),
      .metavar = "FORMAT"},
@@ -174,16 +175,17 @@ static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char
     const struct mine_params *p = w->p;
     const char *scores;
     if (hn_corpus_open(ctx, path, p->step, w->parts.folder ? &w->parts : NULL, &w->corpus) ||
+        hn_corpus_cut(ctx, p->dim, &w->corpus) ||
         hn_scores_add(ctx, &w->corpus, &p->add_scores, p->emit_pairs != NULL, &scores) ||
         hn_miner_open(ctx, &w->corpus.data, &p->o, path, &w->miner) || check_pairs(ctx, w))
         return ctx->code;
     char *options = hn_options_text(ctx, hn_mine_table, &w->miner.o);
     w->mining.miner = &w->miner;
-    w->mining.settings = options
-                             ? hn_format(ctx, "%s; step %lld; %s%s%s%s", options,
-                                         (long long)p->step, hn_version, scores ? "; scores " : "",
-                                         scores ? scores : "", p->emit_pairs ? "; pairs" : "")
-                             : NULL;
+    w->mining.settings =
+        options ? hn_format(ctx, "%s; step %lld; dim %lld; %s%s%s%s", options, (long long)p->step,
+                            (long long)w->corpus.dim, hn_version, scores ? "; scores " : "",
+                            scores ? scores : "", p->emit_pairs ? "; pairs" : "")
+                : NULL;
     w->file.miner = &w->miner;
     if (w->mining.settings && read_candidates(ctx, w, &w->mining.settings))
         return ctx->code;

@@ -53,6 +53,7 @@ static const struct hn_option price_options[] = {
      .metavar = "SHARE"},
     HN_RELEVANCE_OPTIONS(struct hn_price_params, o., "text"),
     {HN_STEP_OPTION(struct hn_price_params)},
+    {HN_DIM_OPTION(struct hn_price_params)},
     {HN_THREADS_OPTION(struct hn_price_params, "; the values do not depend on them")},
     {HN_MEMORY_OPTION(struct hn_price_params, " (default: what the machine has)")},
     {0},
@@ -119,7 +120,8 @@ static enum hn_code price_pool(struct hn_context *ctx, struct hn_price_work *w) 
 static enum hn_code price_file(struct hn_context *ctx, struct hn_price_work *w, const char *path) {
     struct hn_mine_options o;
     if (hn_relevance_options(ctx, &w->p->o, &o) ||
-        hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus))
+        hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus) ||
+        hn_corpus_cut(ctx, w->p->dim, &w->corpus))
         return ctx->code;
     o.n = hn_given(w->p->o.n, 10);
     o.depth = hn_given(w->p->o.depth, 200);
@@ -211,6 +213,8 @@ static void print_command(const struct hn_price_work *w, const char *command) {
         printf(" --min-grade %lld", (long long)w->p->o.min_grade);
     if (w->p->step != INT64_MIN)
         printf(" --step %lld", (long long)w->p->step);
+    if (w->corpus.dim > 0)
+        printf(" --dim %lld", (long long)w->corpus.dim);
 }
 
 // Exit code 5, so that a script can tell.

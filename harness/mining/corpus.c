@@ -1,8 +1,11 @@
 // Opens a file of queries and passages, and reads the rows of one step.
 #include "harness/mining/corpus.h"
 
+#include "core/text.h"
 #include "harness/host/parts.h"
 #include "retrieval/miner.h"
+
+#include <string.h>
 
 static enum hn_code load(struct hn_context *ctx, int64_t step, struct hn_corpus *c) {
     int64_t index;
@@ -45,6 +48,27 @@ enum hn_code hn_corpus_open(struct hn_context *ctx, const char *path, int64_t st
     if (code)
         hn_corpus_close(ctx, out);
     return code;
+}
+
+enum hn_code hn_corpus_cut(struct hn_context *ctx, int64_t dim, struct hn_corpus *c) {
+    static const char *const what[] = {"the cut queries", "the cut corpus"};
+    int64_t d = c->data.rows[HN_CORPUS].cols;
+    if (dim > d)
+        return hn_fail(ctx, HN_USAGE, "--dim %lld: %s has %s", (long long)dim, c->info->file->path,
+                       hn_counted(d, "dimension").text);
+    if (dim == INT64_MIN || dim == d)
+        return HN_OK;
+    c->dim = dim;
+    for (int side = 0; side < HN_SETS; side++) {
+        struct hn_matrix *m = &c->data.rows[side];
+        float *x = hn_alloc(ctx, m->rows, (size_t)dim * sizeof *x);
+        for (int64_t i = 0; x && i < m->rows; i++)
+            memcpy(x + i * dim, hn_row(m, i), (size_t)dim * sizeof *x);
+        if (!x || hn_unit_rows(ctx, x, m->rows, dim, c->info->file->zero_rows, what[side]))
+            return ctx->code;
+        *m = (struct hn_matrix){x, m->rows, dim, dim};
+    }
+    return HN_OK;
 }
 
 void hn_corpus_close(struct hn_context *ctx, struct hn_corpus *c) {

@@ -24,8 +24,10 @@ static enum hn_code evaluate(struct hn_context *ctx, const struct hn_evaluation_
     v->e.convention = rules->convention;
     v->e.k = rules->k;
     v->e.cutoffs = rules->cutoffs;
+    int64_t begun = hn_wall_ns();
     if (hn_evaluation_run(ctx, &v->e))
         return ctx->code;
+    v->seconds = 1e-9 * (double)(hn_wall_ns() - begun);
     for (int64_t q = 0; v->e.run && q < v->corpus.info->n[HN_QUERIES]; q++)
         v->unranked += v->run.start[q] == v->run.start[q + 1] && !isnan(v->e.value[q]);
     if (v->unranked > 0)
@@ -44,6 +46,19 @@ enum hn_code hn_evaluated_open(struct hn_context *ctx, const char *path, const c
                    evaluate(ctx, rules, out)
                ? ctx->code
                : HN_OK;
+}
+
+enum hn_code hn_evaluated_cut(struct hn_context *ctx, const struct hn_evaluated *v,
+                              const struct hn_evaluation_rules *rules, int64_t dim,
+                              struct hn_evaluated *out) {
+    *out = (struct hn_evaluated){.name = v->name, .corpus = v->corpus};
+    HN_SCOPE(ctx);
+    if (hn_corpus_cut(ctx, dim, &out->corpus) ||
+        hn_miner_open(ctx, &out->corpus.data, &rules->o, v->name, &out->miner) ||
+        pick_relevance(ctx, rules->by, v->name, out))
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    return evaluate(ctx, rules, out);
 }
 
 void hn_evaluated_close(struct hn_context *ctx, struct hn_evaluated *v) {

@@ -26,6 +26,7 @@ struct hn_evaluated {
     struct hn_ranking_metrics e;
     const char *by;   // "/qrels" or "/truth"
     int64_t unranked; // queries with values that the run does not have
+    double seconds;   // of the ranking
 };
 
 // Evaluates the file, or (run: not NULL) a run of TREC over its queries and passages. HN_DATA: an
@@ -33,6 +34,11 @@ struct hn_evaluated {
 HN_MUST_USE enum hn_code hn_evaluated_open(struct hn_context *ctx, const char *path,
                                            const char *run, const struct hn_evaluation_rules *rules,
                                            struct hn_evaluated *out);
+// Values of the rows of v, which is open, cut to `dim` columns: out->e and out->seconds; the rows
+// are gone. Arrays belong to the owner of the time.
+HN_MUST_USE enum hn_code hn_evaluated_cut(struct hn_context *ctx, const struct hn_evaluated *v,
+                                          const struct hn_evaluation_rules *rules, int64_t dim,
+                                          struct hn_evaluated *out);
 void hn_evaluated_close(struct hn_context *ctx, struct hn_evaluated *v);
 
 // Values of another ranking of the same queries, in the order of those of v->e.value: of a run over

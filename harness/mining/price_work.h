@@ -23,7 +23,7 @@ HN_MUST_USE enum hn_code hn_sheets_read(struct hn_context *ctx, const struct hn_
 
 struct hn_price_params {
     struct hn_mine_options o; // of which n, depth and the options of relevance can be given
-    int64_t step, threads, memory;
+    int64_t step, dim, threads, memory;
     double max_fn, max_none;
     bool recommend;
     int64_t sheet, seed, trials;

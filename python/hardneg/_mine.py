@@ -250,6 +250,10 @@ OPTIONS = OPTIONS[OPTIONS.index("preset"):]
 
 
 def _rows(queries: Array, corpus: Array) -> Pair:
+    for array, name in ((queries, "queries"), (corpus, "corpus")):
+        if str(getattr(array, "dtype", "")).replace("torch.", "") == "uint8":
+            raise ValueError(f"{name}: bytes may be packed bits, which np.unpackbits(x, axis=1) * 2.0 - 1 makes numbers of; numbers "
+                             "are taken as floats")
     rows = floats(queries, "queries"), floats(corpus, "corpus")
     if rows[0].shape[1] != rows[1].shape[1]:
         raise ValueError(f"queries have {counted(rows[0].shape[1], 'column')}, the corpus {rows[1].shape[1]}")
