@@ -27,3 +27,17 @@ typedef bool hn_front_told(const void *of, int64_t better, int64_t worse);
 // standing[n] of point[n]. told: NULL = means are exact, so that none is HN_BEATEN_BY_MEANS.
 void hn_front(const struct hn_front_point *point, int64_t n, hn_front_told *told, const void *of,
               enum hn_standing *standing);
+
+// The line through a front: its points with the lowest first, and straight lines in between, which
+// mixing batches of two settings attains.
+enum hn_front_quantity { HN_FRONT_HIGH, HN_FRONT_LOW, HN_FRONT_COST, HN_FRONT_QUANTITIES };
+struct hn_front_stop {
+    double value[HN_FRONT_QUANTITIES]; // any cost, which does not decide
+};
+// Puts those of stop[n] that are on their front first, the least high of them first, and returns
+// their number: equal points stay, those without a measure do not.
+int64_t hn_front_line(struct hn_front_stop *stop, int64_t n);
+// The value of quantity `wanted` of a line of n stops where quantity `at` has this value; NaN
+// beyond its ends.
+double hn_front_at(const struct hn_front_stop *stop, int64_t n, enum hn_front_quantity at,
+                   double value, enum hn_front_quantity wanted);

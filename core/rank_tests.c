@@ -6,6 +6,8 @@
 // Spearman (1904): the correlation of ranks.
 // Holm, A simple sequentially rejective multiple test procedure (1979).
 #include "core/rank_tests.h"
+#include "core/random.h"
+#include "core/stats.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sf_gamma.h>
@@ -153,5 +155,40 @@ enum hn_code hn_holm(struct hn_context *ctx, double *p, int64_t n) {
         min = fmax(min, fmin(1, tested[order[i]] * (double)(tests - i)));
         p[position[order[i]]] = min;
     }
+    return HN_OK;
+}
+
+enum { ORDERS = 4000 }; // that are drawn
+
+enum hn_code hn_ranks_apart(struct hn_context *ctx, const double *rank, int64_t items,
+                            int64_t blocks, double *apart) {
+    struct hn_stream stream;
+    HN_SCOPE(ctx);
+    int32_t *order = hn_alloc(ctx, items, sizeof *order);
+    double *sum = hn_alloc(ctx, items, sizeof *sum), *range = hn_alloc(ctx, ORDERS, sizeof *range);
+    if (!order || !sum || !range)
+        return ctx->code;
+    *apart = INFINITY;
+    if (items < 2 || blocks < 1)
+        return HN_OK;
+    for (int32_t i = 0; i < items; i++)
+        order[i] = i;
+    hn_stream_open(&stream, 0, "ranks.alike", 0, 0, 0);
+    for (int draw = 0; draw < ORDERS; draw++) {
+        double min = INFINITY, max = 0;
+        for (int64_t i = 0; i < items; i++)
+            sum[i] = 0;
+        for (int64_t block = 0; block < blocks; block++) {
+            hn_stream_shuffle(&stream, order, items);
+            for (int64_t i = 0; i < items; i++)
+                sum[i] += rank[order[i] * blocks + block];
+        }
+        for (int64_t i = 0; i < items; i++) {
+            min = fmin(min, sum[i]);
+            max = fmax(max, sum[i]);
+        }
+        range[draw] = (max - min) / (double)blocks;
+    }
+    *apart = hn_quantile(range, ORDERS, 0.95);
     return HN_OK;
 }

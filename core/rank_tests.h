@@ -25,3 +25,12 @@ HN_MUST_USE enum hn_code hn_spearman(struct hn_context *ctx, const double *x, co
 // most alpha where those with p <= alpha are rejected. NaN is not a test: it stays and does not
 // count.
 HN_MUST_USE enum hn_code hn_holm(struct hn_context *ctx, double *p, int64_t n);
+
+// The distance beyond which mean ranks are told apart. rank[items x blocks] holds the rank of each
+// item on each block. *apart: the range of mean ranks that random orders of the items on every
+// block exceed in one case of twenty at most; so whichever item is picked as the best, in one case
+// of twenty at most another one is called worse that is not. It is Nemenyi's test by random orders:
+// few blocks are far from its normal limit, and ranks of items that keep an order do not vary.
+// Infinite for fewer than two items.
+HN_MUST_USE enum hn_code hn_ranks_apart(struct hn_context *ctx, const double *rank, int64_t items,
+                                        int64_t blocks, double *apart);

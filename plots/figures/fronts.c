@@ -13,7 +13,6 @@
 #include "results/analysis/params.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { POINTS = 64 }; // of a line
@@ -26,16 +25,10 @@ static const struct {
                 {"hard_true_mean", "hardest true negative"}};
 enum { MEASURES = sizeof measures / sizeof *measures };
 
-enum quantity { HARD, FALSE_NEGATIVES, COST, QUANTITIES };
-
-struct setting {
-    double value[QUANTITIES]; // cost as its logarithm
-};
-
-// Of one sampler on one data set, the least hard first.
+// Of one sampler on one data set; costs as their logarithms.
 struct front {
-    struct setting *at; // [settings of the groups]
-    int n;
+    struct hn_front_stop *at; // [settings of the groups]
+    int64_t n;
 };
 
 struct view {
@@ -43,17 +36,10 @@ struct view {
     const struct hn_groups *g;
     int league;                        // as settings have it
     struct front front[HN_MAX_PANELS]; // of a sampler, by data set
-    struct hn_front_point *point;      // scratch: [settings of the groups]
-    enum hn_standing *standing;        // likewise
     const char *measure;
     bool excess; // over Uniform's, which every data set has
     bool marks;  // some sampler has no line
 };
-
-static int by_hardness(const void *a, const void *b) {
-    const struct setting *p = a, *q = b;
-    return (p->value[HARD] > q->value[HARD]) - (p->value[HARD] < q->value[HARD]);
-}
 
 static double uniform_of(const struct view *v, int dataset) {
     for (int s = 0; s < v->g->settings; s++) {
@@ -65,12 +51,12 @@ static double uniform_of(const struct view *v, int dataset) {
     return NAN;
 }
 
-static struct setting measure_setting(const struct view *v, struct hn_where where) {
+static struct hn_front_stop measure_setting(const struct view *v, struct hn_where where) {
     double base = v->excess ? uniform_of(v, where.dataset) : 0;
     double cost = hn_groups_cost(v->g, where);
-    return (struct setting){{hn_groups_mean(v->g, where, v->measure).mean,
-                             100 * (hn_groups_mean(v->g, where, "fn_ratio").mean - base),
-                             cost > 0 ? log(cost) : NAN}};
+    return (struct hn_front_stop){{hn_groups_mean(v->g, where, v->measure).mean,
+                                   100 * (hn_groups_mean(v->g, where, "fn_ratio").mean - base),
+                                   cost > 0 ? log(cost) : NAN}};
 }
 
 static void collect(const struct view *v, int dataset, const char *sampler, struct front *f) {
@@ -80,33 +66,11 @@ static void collect(const struct view *v, int dataset, const char *sampler, stru
         if (where.step < 0 || strcmp(v->g->setting[s].sampler, sampler) != 0 ||
             v->g->setting[s].league != v->league)
             continue;
-        struct setting own = measure_setting(v, where);
-        if (!isnan(own.value[HARD]) && !isnan(own.value[FALSE_NEGATIVES]))
+        struct hn_front_stop own = measure_setting(v, where);
+        if (!isnan(own.value[HN_FRONT_HIGH]) && !isnan(own.value[HN_FRONT_LOW]))
             f->at[f->n++] = own;
     }
-    qsort(f->at, (size_t)f->n, sizeof *f->at, by_hardness);
-    for (int i = 0; i < f->n; i++)
-        v->point[i] =
-            (struct hn_front_point){f->at[i].value[FALSE_NEGATIVES], f->at[i].value[HARD], 0};
-    hn_front(v->point, f->n, NULL, NULL, v->standing);
-    int all = f->n;
-    f->n = 0;
-    for (int i = 0; i < all; i++)
-        if (v->standing[i] == HN_ON_FRONT)
-            f->at[f->n++] = f->at[i];
-}
-
-// NaN beyond the ends.
-static double interpolate(const struct front *f, enum quantity at, double value,
-                          enum quantity wanted) {
-    for (int i = 0; i + 1 < f->n; i++) {
-        const double *low = f->at[i].value, *high = f->at[i + 1].value;
-        if (value < low[at] || value > high[at] || !(high[at] > low[at]))
-            continue;
-        double share = (value - low[at]) / (high[at] - low[at]);
-        return low[wanted] + share * (high[wanted] - low[wanted]);
-    }
-    return NAN;
+    f->n = hn_front_line(f->at, f->n);
 }
 
 // True for the first setting of its sampler in the league.
@@ -128,8 +92,8 @@ static bool has_range(struct view *v) {
                 const struct front *f = &v->front[0];
                 collect(v, d, v->g->setting[s].sampler, &v->front[0]);
                 if (f->n > 0) {
-                    lo = fmin(lo, f->at[0].value[HARD]);
-                    hi = fmax(hi, f->at[f->n - 1].value[HARD]);
+                    lo = fmin(lo, f->at[0].value[HN_FRONT_HIGH]);
+                    hi = fmax(hi, f->at[f->n - 1].value[HN_FRONT_HIGH]);
                 }
             }
     return hi > lo;
@@ -137,9 +101,9 @@ static bool has_range(struct view *v) {
 
 // Costs were averaged as logarithms.
 static void add_mean(struct hn_series *to, double x, const double *value, int n,
-                     enum quantity wanted) {
+                     enum hn_front_quantity wanted) {
     struct hn_mean mean = hn_values_mean(value, n, 0);
-    if (wanted == COST)
+    if (wanted == HN_FRONT_COST)
         hn_series_add(to, x, exp(mean.mean));
     else if (isnan(mean.half))
         hn_series_add(to, x, mean.mean);
@@ -149,7 +113,7 @@ static void add_mean(struct hn_series *to, double x, const double *value, int n,
 
 // The line of a sampler, over the range that all data sets have. Returns its number of points.
 static int draw_line(const struct view *v, struct hn_series *to, const struct front *front,
-                     enum quantity at, enum quantity wanted) {
+                     enum hn_front_quantity at, enum hn_front_quantity wanted) {
     double lo = -INFINITY, hi = INFINITY, value[HN_MAX_PANELS];
     for (int d = 0; d < v->g->datasets; d++) {
         lo = front[d].n > 0 ? fmax(lo, front[d].at[0].value[at]) : INFINITY;
@@ -160,7 +124,7 @@ static int draw_line(const struct view *v, struct hn_series *to, const struct fr
         double x = fmin(hi, lo + (hi - lo) * i / (POINTS - 1));
         bool everywhere = true; // a setting may have no cost
         for (int d = 0; d < v->g->datasets; d++) {
-            value[d] = interpolate(&front[d], at, x, wanted);
+            value[d] = hn_front_at(front[d].at, front[d].n, at, x, wanted);
             everywhere &= !isnan(value[d]);
         }
         if (everywhere)
@@ -171,15 +135,15 @@ static int draw_line(const struct view *v, struct hn_series *to, const struct fr
 }
 
 // One setting, at its means, if all data sets have it.
-static void draw_mark(const struct view *v, struct hn_series *to, int setting, enum quantity at,
-                      enum quantity wanted) {
+static void draw_mark(const struct view *v, struct hn_series *to, int setting,
+                      enum hn_front_quantity at, enum hn_front_quantity wanted) {
     double x = 0, value[HN_MAX_PANELS];
     int datasets = v->g->datasets;
     for (int d = 0; d < datasets; d++) {
         struct hn_where where = hn_last_position(v->g, d, setting, v->measure);
         if (where.step < 0)
             return;
-        struct setting own = measure_setting(v, where);
+        struct hn_front_stop own = measure_setting(v, where);
         x += own.value[at] / datasets;
         value[d] = own.value[wanted];
     }
@@ -187,8 +151,8 @@ static void draw_mark(const struct view *v, struct hn_series *to, int setting, e
 }
 
 // Draws the sampler's front as a line; where it has no length (one setting), a mark for each.
-static void draw_sampler(struct view *v, struct hn_panel *panel, int setting, enum quantity at,
-                         enum quantity wanted) {
+static void draw_sampler(struct view *v, struct hn_panel *panel, int setting,
+                         enum hn_front_quantity at, enum hn_front_quantity wanted) {
     const char *sampler = v->g->setting[setting].sampler;
     int line = hn_line_of_sampler(&v->g->results->runs, sampler);
     for (int d = 0; d < v->g->datasets; d++)
@@ -203,13 +167,13 @@ static void draw_sampler(struct view *v, struct hn_panel *panel, int setting, en
             draw_mark(v, to, s, at, wanted);
 }
 
-static void draw_panel(struct view *v, const char *x, const char *y, enum quantity at,
-                       enum quantity wanted) {
+static void draw_panel(struct view *v, const char *x, const char *y, enum hn_front_quantity at,
+                       enum hn_front_quantity wanted) {
     struct hn_panel *panel = hn_page_panel(v->page, hn_league_title(v->g, v->league).text, x, y);
-    panel->y.log = wanted == COST;
-    if (wanted != COST)
-        panel->y.largest = wanted == HARD ? 1 : 100;
-    if (wanted == HARD || (wanted != COST && v->excess))
+    panel->y.log = wanted == HN_FRONT_COST;
+    if (wanted != HN_FRONT_COST)
+        panel->y.largest = wanted == HN_FRONT_HIGH ? 1 : 100;
+    if (wanted == HN_FRONT_HIGH || (wanted != HN_FRONT_COST && v->excess))
         panel->y.min = -panel->y.largest;
     for (int s = 0; s < v->g->settings; s++)
         if (is_first(v, s))
@@ -220,9 +184,9 @@ static void draw_measure(struct view *v, const char *title) {
     const char *of = v->excess ? "excess false negatives (points)" : "false negatives (%)";
     if (!has_range(v))
         return;
-    draw_panel(v, title, of, HARD, FALSE_NEGATIVES);
-    draw_panel(v, of, title, FALSE_NEGATIVES, HARD);
-    draw_panel(v, title, "seconds a batch", HARD, COST);
+    draw_panel(v, title, of, HN_FRONT_HIGH, HN_FRONT_LOW);
+    draw_panel(v, of, title, HN_FRONT_LOW, HN_FRONT_HIGH);
+    draw_panel(v, title, "seconds a batch", HN_FRONT_HIGH, HN_FRONT_COST);
 }
 
 // True if the page has the row of a measure: all rows, or that of the one it goes by.
@@ -252,8 +216,6 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         return page->ctx->code;
     struct view v = {.page = page, .g = &g};
     bool excess = false;
-    if (!HN_ALLOC(page->ctx, v.point, g.settings) || !HN_ALLOC(page->ctx, v.standing, g.settings))
-        return page->ctx->code;
     for (int d = 0; d < g.datasets; d++) {
         v.front[d].at = hn_alloc(page->ctx, g.settings, sizeof *v.front[d].at);
         if (!v.front[d].at)

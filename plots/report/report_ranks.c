@@ -1,6 +1,5 @@
 // Ranks of settings over the data sets of many results.
-#include "core/random.h"
-#include "core/stats.h"
+#include "core/rank_tests.h"
 #include "core/text.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
@@ -22,8 +21,7 @@ static const struct ranked ranked[] = {{"fn_ratio", "False negatives", false},
                                        {HN_SHOWN_COST, "ms a batch", false}};
 enum {
     RANKED = sizeof ranked / sizeof ranked[0],
-    FEWEST = 3,   // data sets that give a rank
-    ORDERS = 4000 // that are drawn
+    FEWEST = 3 // data sets that give a rank
 };
 
 struct ranks {
@@ -172,43 +170,20 @@ static double rank_of(const struct ranks *k, int64_t label) {
     return sum / n;
 }
 
-// By how much mean ranks differ significantly: more than the first and the last of settings that
-// are all alike do in one case of twenty. So whichever is picked as the best, one page in twenty at
-// most calls one worse that is not. It is Nemenyi's test by random orders on every data set, as few
-// data sets are far from its normal limit, and ranks of settings that keep an order do not vary.
+// By how much mean ranks differ significantly.
 static enum hn_code find_apart(struct hn_context *ctx, const struct ranks *k, double *apart) {
-    struct hn_stream stream;
-    int32_t n = 0;
+    int64_t n = 0, blocks = 0;
     HN_SCOPE(ctx);
-    int32_t *label = hn_alloc(ctx, k->labels, sizeof *label);
-    double *sum = hn_alloc(ctx, k->labels, sizeof *sum),
-           *range = hn_alloc(ctx, ORDERS, sizeof *range);
-    if (!label || !sum || !range)
+    double *rank = hn_alloc(ctx, k->labels * k->datasets, sizeof *rank);
+    if (!rank)
         return ctx->code;
+    for (int64_t d = 0; d < k->datasets; d++)
+        blocks += k->leagues[d] > 0;
     for (int64_t l = 0; l < k->labels; l++)
-        if (k->common[l])
-            label[n++] = (int32_t)l;
-    hn_stream_open(&stream, 0, "ranks.alike", 0, 0, 0);
-    for (int i = 0; i < ORDERS; i++) {
-        double over = 0, min = INFINITY, max = 0;
-        for (int32_t l = 0; l < n; l++)
-            sum[l] = 0;
-        for (int64_t d = 0; d < k->datasets; d++) {
-            if (!(k->leagues[d] > 0))
-                continue;
-            hn_stream_shuffle(&stream, label, n);
-            for (int32_t l = 0; l < n; l++)
-                sum[l] += k->sum[label[l] * k->datasets + d] / k->leagues[d];
-            over++;
-        }
-        for (int32_t l = 0; l < n; l++) {
-            min = fmin(min, sum[l]);
-            max = fmax(max, sum[l]);
-        }
-        range[i] = (max - min) / over;
-    }
-    *apart = hn_quantile(range, ORDERS, 0.95);
-    return HN_OK;
+        for (int64_t d = 0; d < k->datasets; d++)
+            if (k->common[l] && k->leagues[d] > 0)
+                rank[n++] = k->sum[l * k->datasets + d] / k->leagues[d];
+    return hn_ranks_apart(ctx, rank, blocks ? n / blocks : 0, blocks, apart);
 }
 
 struct rank_row {
