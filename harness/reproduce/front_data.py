@@ -4,6 +4,8 @@
     packages   descriptions of packages (apt's lists, else dpkg's), by section
     functions  functions of Python's standard library, by module
     manuals    paragraphs of manual pages (section 1), by page
+    perl       subroutines of Perl's library, by module
+    headers    declarations of /usr/include with the comments before them, by file
     glyphs     letters and digits of the TrueType fonts, by character
 
 Texts become rows of TF-IDF over a random half of the words, projected to 128 singular vectors: FOLDER/x.npy, and FOLDER/y.txt.
@@ -63,6 +65,25 @@ def functions(_):
             found += [("\n".join(lines[node.lineno - 1:node.end_lineno]), module) for node in nodes
                       if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.end_lineno - node.lineno >= 3]
     return found
+
+
+def pieces(paths, label_of, pattern):
+    """What a pattern finds in files, at most 50 pieces of a file, with their labels."""
+    for path in sorted(paths):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            texts = re.findall(pattern, file.read(), re.M | re.S)
+        yield from ((text, label_of(path)) for text in texts[:50] if len(words_of(text)) >= 10)
+
+
+def perl(_):
+    root = sorted(glob.glob("/usr/share/perl/5.*"))[-1:]
+    paths = glob.glob(root[0] + "/**/*.pm", recursive=True) if root else []
+    return list(pieces(paths, lambda path: os.path.relpath(path, root[0]), r"^sub \w+.*?^}"))
+
+
+def headers(_):
+    paths = glob.glob("/usr/include/*.h") + glob.glob("/usr/include/*/*.h")
+    return list(pieces(paths, os.path.basename, r"/\*(?:(?!\*/).)*\*/\s+(?:extern |typedef |struct |enum )[^;]*;"))
 
 
 def paragraphs(path):
@@ -165,7 +186,7 @@ def main():
     if kind == "glyphs":
         write_glyphs(rng, folder)
         return
-    found = {"packages": packages, "functions": functions, "manuals": manuals}[kind](rng)
+    found = {"packages": packages, "functions": functions, "manuals": manuals, "perl": perl, "headers": headers}[kind](rng)
     if len(found) < FEWEST:
         lacking(f"this system has {len(found)} texts of this kind; {FEWEST} are needed")
     write_texts(found, rng, folder)
