@@ -91,12 +91,12 @@ in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c train
 	$(addprefix training/tasks/,graph.c pairs.c pairs_rank.c text.c text_task.c))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo check test asan tsan threads lint analyze bench paper pictures front torture rehearsal memcheck slurm mpi deb
+entries := demo check test asan tsan threads lint analyze bench paper pictures front board torture rehearsal memcheck slurm mpi deb
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything modules $(entries) baseline mutants run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures run-front \
+.PHONY: all everything modules $(entries) baseline mutants run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures run-front run-board \
 	run-torture run-rehearsal run-memcheck run-threads run-analyze run-slurm run-mpi run-deb systems format install install-library wheel sdist uninstall dist release clean help libraries FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -187,6 +187,11 @@ front: ## fronts of all samplers on data that a Debian system has, and on DATA=d
 	$(Q)./deps.sh build test front
 	$(again) run-front
 
+# ENTRY: entries (YAML), measured beside their files; FULL=1: board-1, of 10,000 items, in place of board-1-small.
+board: ## the board of samplers on data that a Debian system has, and on DATA=dir; ENTRY=my.yaml adds an entry
+	$(Q)./deps.sh build test front
+	$(again) run-board
+
 mutants: everything ## changes SOURCES=... (files or folders) one operator or line at a time: what no test sees
 	$(Q)tests/mutants.py $(SOURCES) $(if $(SAMPLE),--sample $(SAMPLE))
 
@@ -241,6 +246,9 @@ run-pictures: $(program)
 
 run-front: $(program)
 	$(Q)harness/reproduce/front.sh $(program) "$(DATA)" results/front$(if $(QUICK),-quick) $(if $(QUICK),quick)
+
+run-board: $(program)
+	$(Q)harness/reproduce/board.sh $(program) "$(DATA)" results/board-1$(if $(FULL),,-small) $(if $(FULL),full,small) $(ENTRY)
 
 # Leaks are for `make asan`: valgrind counts those of processes that look at a file and end, too. It knows
 # no AVX-512.

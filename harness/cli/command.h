@@ -132,7 +132,7 @@ struct hn_exit {
 extern const struct hn_exit hn_exits[];
 
 extern const struct hn_command hn_cmd_run, hn_cmd_validate, hn_cmd_info, hn_cmd_list, hn_cmd_synth,
-    hn_cmd_import, hn_cmd_plot, hn_cmd_paper, hn_cmd_sheet, hn_cmd_bench, hn_cmd_sample,
-    hn_cmd_report, hn_cmd_compare, hn_cmd_export, hn_cmd_merge, hn_cmd_ab, hn_cmd_doctor,
-    hn_cmd_reproduce, hn_cmd_train, hn_cmd_choose, hn_cmd_man, hn_cmd_completion, hn_cmd_mine,
-    hn_cmd_evaluate, hn_cmd_price, hn_cmd_overlap, hn_cmd_status;
+    hn_cmd_import, hn_cmd_plot, hn_cmd_paper, hn_cmd_sheet, hn_cmd_bench, hn_cmd_board,
+    hn_cmd_sample, hn_cmd_report, hn_cmd_compare, hn_cmd_export, hn_cmd_merge, hn_cmd_ab,
+    hn_cmd_doctor, hn_cmd_reproduce, hn_cmd_train, hn_cmd_choose, hn_cmd_man, hn_cmd_completion,
+    hn_cmd_mine, hn_cmd_evaluate, hn_cmd_price, hn_cmd_overlap, hn_cmd_status;

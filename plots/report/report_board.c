@@ -1,0 +1,327 @@
+// The page of a board: who is ahead of the reference, mean ranks as a picture, every entry on every
+// kind by the measure that is chosen, pairs of entries, and what an entry is.
+#include "core/text.h"
+#include "plots/report/report.h"
+#include "plots/report/report_html.h"
+#include "results/analysis/board.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+struct page {
+    FILE *html;
+    struct hn_context *ctx;
+    const struct hn_board *b;
+    struct hn_board_pair *pair; // [pairs], of the measure at hand
+    int64_t pairs;
+    double *rank, apart; // [entries], likewise
+    int64_t *order;      // [entries] the best first by the measure at hand
+    int measure;
+};
+
+static struct hn_mean excess_of(const struct page *p, int64_t entry, bool kept) {
+    return hn_board_over_kinds(p->b, entry, (struct hn_board_score){p->measure, HN_BOARD_EXCESS},
+                               kept);
+}
+
+// Entries without a score come last.
+static bool is_before(const struct page *p, int64_t a, int64_t b) {
+    double x = excess_of(p, a, false).mean, y = excess_of(p, b, false).mean;
+    return isnan(y) ? !isnan(x) : x < y;
+}
+
+static enum hn_code choose_measure(struct page *p, int measure) {
+    p->measure = measure;
+    for (int64_t i = 0; i < p->b->entries; i++) {
+        int64_t at = i;
+        for (; at > 0 && is_before(p, i, p->order[at - 1]); at--)
+            p->order[at] = p->order[at - 1];
+        p->order[at] = i;
+    }
+    return hn_board_ranks(p->ctx, p->b, measure, p->rank, &p->apart) ||
+                   hn_board_pairs(p->ctx, p->b, measure, p->pair)
+               ? p->ctx->code
+               : HN_OK;
+}
+
+static const char *verdict_of(const struct page *p, int64_t entry) {
+    struct hn_mean m = excess_of(p, entry, false);
+    return isnan(m.mean) ? "not measured" : hn_board_verdicts[hn_board_judge(m, hn_mean_p(m))];
+}
+
+static void put_number(FILE *html, struct hn_mean m, int digits, bool sign) {
+    if (isnan(m.mean)) {
+        fputs("<td class=n data-v=\"\">–</td>", html);
+        return;
+    }
+    fprintf(html, "<td class=n data-v=\"%.9g\">", m.mean);
+    hn_html_mean(html, m, 1, digits, sign);
+    fputs("</td>", html);
+}
+
+static void put_cost(FILE *html, double seconds) {
+    if (isfinite(seconds))
+        fprintf(html, "<td class=n data-v=\"%.6g\">%.2f</td>", seconds, 1e3 * seconds);
+    else
+        fputs("<td class=n data-v=\"\">–</td>", html);
+}
+
+static void put_names(FILE *html, const struct page *p, enum hn_board_verdict wanted,
+                      const char *text) {
+    int n = 0;
+    for (int64_t i = 0; i < p->b->entries; i++) {
+        struct hn_mean m = excess_of(p, p->order[i], false);
+        if (isnan(m.mean) || hn_board_judge(m, hn_mean_p(m)) != wanted)
+            continue;
+        hn_html(html, n++ ? ", <b>%s</b>" : text, p->b->entry[p->order[i]].name);
+    }
+    fputs(n ? ".</p>\n" : "", html);
+}
+
+static void put_answer(struct page *p) {
+    fprintf(p->html, "<div class=by data-measure=%d>\n", p->measure);
+    put_names(p->html, p, HN_BOARD_AHEAD, "<p>Ahead of the reference: <b>%s</b>");
+    put_names(p->html, p, HN_BOARD_TIED, "<p>Tied with it within a quarter of a point: <b>%s</b>");
+    put_names(p->html, p, HN_BOARD_OPEN, "<p>Not told from it: <b>%s</b>");
+    put_names(p->html, p, HN_BOARD_BEHIND, "<p>Behind it: <b>%s</b>");
+    fputs("</div>\n", p->html);
+}
+
+static void put_heads(const struct page *p) {
+    fputs("<thead><tr><th scope=col><button type=button>Entry</button></th><th "
+          "scope=col><button type=button>Against the reference</button></th><th scope=col class=n "
+          "title=\"points of false negatives beyond the reference's at equal hardness, mean over "
+          "kinds with its 95 % interval\"><button type=button>Excess</button></th>",
+          p->html);
+    for (int i = 0; i < HN_BOARD_BUDGETS; i++)
+        fprintf(p->html,
+                "<th scope=col class=n title=\"hardness beyond the reference's within %.3g points "
+                "of false negatives over Uniform's\"><button type=button>Gain at "
+                "+%.3g</button></th>",
+                hn_board_budgets[i], hn_board_budgets[i]);
+    for (int64_t k = 0; k < p->b->kinds; k++)
+        hn_html(p->html,
+                "<th scope=col class=n title=\"excess, mean over encoders\"><button "
+                "type=button>%s%s</button></th>",
+                p->b->kind[k].name, p->b->kind[k].kept ? " (kept aside)" : "");
+    fputs("<th scope=col class=n title=\"a batch with its share of the build\"><button "
+          "type=button>ms a batch</button></th></tr></thead>\n",
+          p->html);
+}
+
+static void put_row(const struct page *p, int64_t entry) {
+    const struct hn_board_entry *e = &p->b->entry[entry];
+    hn_html(p->html, "<tr><th scope=row><a href=\"#e%" PRId64 "\">%s</a></th><td>%s</td>", entry,
+            e->name, verdict_of(p, entry));
+    put_number(p->html, excess_of(p, entry, false), 2, true);
+    for (int i = 0; i < HN_BOARD_BUDGETS; i++) {
+        struct hn_board_score of = {p->measure, HN_BOARD_GAIN + i};
+        put_number(p->html, hn_board_over_kinds(p->b, entry, of, false), 3, true);
+    }
+    for (int64_t k = 0; k < p->b->kinds; k++) {
+        struct hn_board_score of = {p->measure, HN_BOARD_EXCESS};
+        struct hn_mean m = hn_board_on_kind(p->b, entry, of, k);
+        m.half = NAN;
+        put_number(p->html, m, 2, true);
+    }
+    put_cost(p->html, e->cost);
+    fputs("</tr>\n", p->html);
+}
+
+static void put_table(const struct page *p) {
+    fprintf(p->html,
+            "<div class=\"scroll by\" data-measure=%d role=region tabindex=0 aria-label=Entries>"
+            "<table class=\"sortable fixed\">\n",
+            p->measure);
+    put_heads(p);
+    fputs("<tbody>\n", p->html);
+    for (int64_t i = 0; i < p->b->entries; i++)
+        put_row(p, p->order[i]);
+    fputs("</tbody></table></div>\n", p->html);
+}
+
+enum { WIDTH = 640, NAMES = 170, LINE = 22, TOP = 26, END = 20 };
+
+static double at_rank(double rank, int64_t entries) {
+    return NAMES + (rank - 1) / fmax(1, (double)(entries - 1)) * (WIDTH - NAMES - END);
+}
+
+// Intervals of mean ranks that do not overlap are told apart, all of them together.
+static void put_ranks(const struct page *p) {
+    int64_t ranked = 0, line = 0;
+    for (int64_t i = 0; i < p->b->entries; i++)
+        ranked += !isnan(p->rank[i]);
+    if (ranked < 2)
+        return;
+    fprintf(p->html,
+            "<figure class=by data-measure=%d><div class=chart><svg viewBox=\"0 0 %d %" PRId64
+            "\" role=img aria-label=\"Mean ranks\">\n",
+            p->measure, WIDTH, TOP + LINE * ranked);
+    for (int64_t r = 1; r <= ranked; r++)
+        if (ranked <= 12 || r == 1 || r % 5 == 0)
+            fprintf(p->html,
+                    "<line class=grid x1=%.1f x2=%.1f y1=18 y2=%" PRId64
+                    " /><text class=tic text-anchor=middle x=%.1f y=12>%" PRId64 "</text>\n",
+                    at_rank((double)r, ranked), at_rank((double)r, ranked), TOP + LINE * ranked,
+                    at_rank((double)r, ranked), r);
+    for (int64_t i = 0; i < p->b->entries; i++) {
+        double rank = p->rank[p->order[i]], half = p->apart / 2;
+        if (isnan(rank))
+            continue;
+        double y = TOP + LINE * ((double)line++ + 0.4);
+        hn_html(p->html, "<text text-anchor=end x=%d y=%.1f>%s</text>", NAMES - 12, y + 4,
+                p->b->entry[p->order[i]].name);
+        fprintf(p->html,
+                "<line class=axis stroke-width=3 x1=%.1f x2=%.1f y1=%.1f y2=%.1f />"
+                "<circle r=4.5 cx=%.1f cy=%.1f fill=\"currentColor\" />\n",
+                at_rank(fmax(1, rank - half), ranked),
+                at_rank(fmin((double)ranked, rank + half), ranked), y, y, at_rank(rank, ranked), y);
+    }
+    fputs("</svg></div><figcaption><p>Mean ranks over the kinds by the excess, 1 = the least. "
+          "Entries whose bars do not overlap are told apart, 95 % for all of them together. Ranks "
+          "depend on who else is here: the table's numbers do not.</p></figcaption></figure>\n",
+          p->html);
+}
+
+static void put_pairs(struct page *p) {
+    fprintf(p->html,
+            "<div class=\"scroll long by\" data-measure=%d role=region tabindex=0 "
+            "aria-label=Pairs><table class=sortable><thead><tr>",
+            p->measure);
+    static const char *const head[] = {"Entry",   "Other",  "Difference", "p (Holm)",
+                                       "Verdict", "Better", "Tied",       "Worse"};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        fprintf(p->html, "<th scope=col><button type=button>%s</button></th>", head[i]);
+    fputs("</tr></thead><tbody>\n", p->html);
+    for (int64_t i = 0; i < p->pairs; i++) {
+        const struct hn_board_pair *pair = &p->pair[i];
+        if (isnan(pair->difference.mean))
+            continue;
+        hn_html(p->html, "<tr><th scope=row>%s</th><td>%s</td>", p->b->entry[pair->a].name,
+                p->b->entry[pair->b].name);
+        put_number(p->html, pair->difference, 2, true);
+        if (isnan(pair->p))
+            fputs("<td class=n data-v=\"\">–</td>", p->html);
+        else
+            fprintf(p->html, "<td class=n data-v=\"%.6g\">%.3f</td>", pair->p, pair->p);
+        fprintf(p->html,
+                "<td>%s</td><td class=n>%" PRId64 "</td><td class=n>%" PRId64
+                "</td><td class=n>%" PRId64 "</td></tr>\n",
+                hn_board_verdicts[pair->verdict], pair->wins, pair->ties, pair->losses);
+    }
+    fputs("</tbody></table></div>\n", p->html);
+}
+
+static void put_entries(const struct page *p) {
+    hn_html_fold(p->html, "entries", "Entries", true);
+    for (int64_t i = 0; i < p->b->entries; i++) {
+        const struct hn_board_entry *e = &p->b->entry[i];
+        hn_html(p->html,
+                "<h3 id=e%" PRId64 ">%s</h3>\n<p>By %s. Its constants were chosen on: %s.</p>\n"
+                "<p class=soft><code>%s</code></p>\n",
+                i, e->name, e->authors, e->chosen_on, e->labels.text);
+        if (e->softer)
+            fprintf(p->html,
+                    "<p class=soft>%s no harder than the softest setting of the reference, where "
+                    "an entry can lose and not win.</p>\n",
+                    hn_counted(e->softer, "setting on an encoder is").text);
+        if (e->beyond)
+            fprintf(p->html,
+                    "<p class=soft>%s harder than the hardest of the reference, and compared with "
+                    "that.</p>\n",
+                    hn_counted(e->beyond, "setting on an encoder is").text);
+    }
+    fputs("</details>\n", p->html);
+}
+
+static void put_suite(const struct page *p) {
+    const struct hn_board *b = p->b;
+    hn_html_fold(p->html, "suite", "Suite", true);
+    hn_html(p->html, "<p>%s, checksum <code>%.12s</code>, results version %d.</p>\n", b->suite,
+            b->sha256, b->version);
+    fputs("<div class=scroll><table class=sortable><thead><tr><th scope=col>Kind</th><th scope=col "
+          "class=n>Encoders</th><th scope=col class=n>Uniform's false negatives (%)</th><th "
+          "scope=col>Kept aside</th></tr></thead><tbody>\n",
+          p->html);
+    for (int64_t k = 0; k < b->kinds; k++)
+        hn_html(p->html,
+                "<tr><th scope=row>%s</th><td class=n>%" PRId64
+                "</td><td class=n>%.2f</td><td>%s</td></tr>\n",
+                b->kind[k].name, b->kind[k].encoders, b->kind[k].uniform,
+                b->kind[k].kept ? "yes" : "no");
+    fputs("</tbody></table></div>\n</details>\n", p->html);
+}
+
+static enum hn_code for_measures(struct page *p, void (*put)(struct page *p)) {
+    for (int m = 0; m < HN_BOARD_MEASURES; m++) {
+        if (choose_measure(p, m))
+            return p->ctx->code;
+        put(p);
+    }
+    return HN_OK;
+}
+
+static void put_standing(struct page *p) {
+    put_ranks(p);
+    put_table(p);
+}
+
+static void put_choice(FILE *html) {
+    fputs("<p class=measure>Hardness of true negatives:", html);
+    for (int m = 0; m < HN_BOARD_MEASURES; m++)
+        hn_html(html,
+                " <label title=\"%s\"><input type=radio name=measure id=m%d value=%s%s>%s</label>",
+                hn_board_measures[m].name, m, hn_board_measures[m].word, m ? "" : " checked",
+                hn_board_measures[m].axis);
+    fputs("</p>\n", html);
+}
+
+static enum hn_code put_page(struct page *p) {
+    const struct hn_board *b = p->b;
+    int64_t open = b->kinds - b->kept;
+    fprintf(p->html, "<section aria-label=\"The answer\" class=answer>\n<p>%s on ",
+            hn_counted(b->entries, "entry").text);
+    fputs(hn_counted(open, "kind").text, p->html);
+    fputs(" of data", p->html);
+    if (b->kept)
+        fprintf(p->html, ", and beside them %s kept aside, which no score holds",
+                hn_counted(b->kept, "kind").text);
+    fputs(".</p>\n", p->html);
+    put_choice(p->html);
+    if (for_measures(p, put_answer))
+        return p->ctx->code;
+    fputs("</section>\n<section aria-labelledby=standing class=wide><h2 id=standing>Entries and "
+          "kinds</h2>\n<p>Excess: points of false negatives beyond those of the reference's front "
+          "at equal hardness, so that less is better. ± is half of the 95 % interval over kinds. "
+          "Gain: hardness beyond the reference's within so many points of false negatives over "
+          "Uniform's, so that more is better.</p>\n",
+          p->html);
+    if (for_measures(p, put_standing))
+        return p->ctx->code;
+    fputs("</section>\n", p->html);
+    hn_html_fold(p->html, "pairs", "Pairs of entries", false);
+    fputs("<p>Differences of excess over kinds, Student's test, corrected for all pairs on this "
+          "page (Holm). Better, tied, worse: kinds on which the first has less than the other by "
+          "more than a quarter of a point, as much, or more.</p>\n",
+          p->html);
+    if (for_measures(p, put_pairs))
+        return p->ctx->code;
+    fputs("</details>\n", p->html);
+    put_entries(p);
+    put_suite(p);
+    return HN_OK;
+}
+
+enum hn_code hn_board_write(struct hn_context *ctx, const struct hn_board *b, FILE *html) {
+    struct page p = {.html = html, .ctx = ctx, .b = b, .pairs = b->entries * (b->entries - 1) / 2};
+    HN_SCOPE(ctx);
+    if (!HN_ALLOC(ctx, p.pair, p.pairs) || !HN_ALLOC(ctx, p.rank, b->entries) ||
+        !HN_ALLOC(ctx, p.order, b->entries))
+        return ctx->code;
+    hn_html_begin(html, b->suite, "");
+    fputs("</header>\n<main id=main>\n", html);
+    if (put_page(&p))
+        return ctx->code;
+    hn_html_end(html);
+    return HN_OK;
+}

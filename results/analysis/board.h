@@ -1,0 +1,98 @@
+// The board: entries of a suite of data, each scored against the frozen reference of the suite and
+// never against another entry (docs/board.md). The unit is the kind of data: values are averaged
+// over seeds, then over the encoders of a kind, and intervals are over kinds.
+#pragma once
+
+#include "core/text.h"
+#include "results/analysis/overview.h"
+
+enum { HN_BOARD_MEASURES = 3, HN_BOARD_BUDGETS = 3, HN_BOARD_KINDS_MAX = 64 };
+extern const struct hn_hardness hn_board_measures[HN_BOARD_MEASURES];
+extern const double hn_board_budgets[HN_BOARD_BUDGETS]; // points of false negatives over Uniform's
+
+// What an entry is scored by, for each measure of hardness: points of false negatives beyond those
+// of the reference at equal hardness (less is better), and from HN_BOARD_GAIN on hardness beyond
+// that of the reference within each budget (more is better).
+enum { HN_BOARD_EXCESS, HN_BOARD_GAIN, HN_BOARD_SCORES = HN_BOARD_GAIN + HN_BOARD_BUDGETS };
+
+#define HN_BOARD_REFERENCE "reference" // the name that no entry has
+#define HN_BOARD_TIE 0.25              // points of excess by which entries may differ and are tied
+#define HN_BOARD_TABLE "board"         // of a file: the encoders of the suite, a row each
+
+// Attributes of a file of the board. The suite's checksum is that of the bytes of its file.
+#define HN_BOARD_SUITE "board_suite"
+#define HN_BOARD_SHA256 "board_suite_sha256"
+#define HN_BOARD_ENTRY "board_entry"
+#define HN_BOARD_AUTHORS "board_authors"
+#define HN_BOARD_CHOSEN_ON "board_chosen_on"
+
+struct hn_board_file {
+    const struct hn_results *results; // borrowed
+    const char *name;                 // for messages
+};
+
+struct hn_board_kind {
+    const char *name;
+    bool kept;               // kept aside: in no score over kinds, shown beside
+    int64_t first, encoders; // of the board's
+    double uniform;          // false negatives in percent, the mean over its encoders
+};
+struct hn_board_entry {
+    const char *name, *authors, *chosen_on, *file;
+    int64_t settings;
+    double cost;             // seconds of a batch, the mean over encoders and settings
+    struct hn_phrase labels; // of its settings
+    int64_t softer, beyond;  // settings on encoders, by the first measure: no harder than the
+                             // softest of the reference, and harder than its hardest
+};
+// Texts are borrowed from the results. Of kinds those kept aside stand last.
+struct hn_board {
+    const char *suite, *sha256;
+    int version; // of the results
+    struct hn_board_kind *kind;
+    struct hn_board_entry *entry; // by name
+    int64_t kinds, kept, entries, encoders;
+    double *value; // [entries x measures x scores x encoders], NaN: not measured
+};
+
+// Reads file[n], one of them the reference. only: the kinds that count, NULL = all. HN_USAGE or
+// HN_DATA with the file and what is wrong: no file of a board, another suite, another version of
+// results, no checksum, no reference, twice the same entry, cells of other data. What it allocates
+// belongs to the owner.
+HN_MUST_USE enum hn_code hn_board_read(struct hn_context *ctx, const struct hn_board_file *file,
+                                       int64_t n, const struct hn_text_list *only,
+                                       struct hn_board *out);
+
+// Score `score` by measure `measure`.
+struct hn_board_score {
+    int measure, score;
+};
+// On a kind: the mean over its encoders with Student's interval; no value unless all have one.
+struct hn_mean hn_board_on_kind(const struct hn_board *b, int64_t entry, struct hn_board_score of,
+                                int64_t kind);
+// Over kinds: the mean of the above with Student's interval over kinds, which holds whatever varies
+// within a kind. No value unless all kinds have one. kept: over those kept aside, not the others.
+struct hn_mean hn_board_over_kinds(const struct hn_board *b, int64_t entry,
+                                   struct hn_board_score of, bool kept);
+
+enum hn_board_verdict { HN_BOARD_OPEN, HN_BOARD_AHEAD, HN_BOARD_TIED, HN_BOARD_BEHIND };
+extern const char *const hn_board_verdicts[]; // "open", "ahead", "tied", "behind"
+// Of a mean excess over kinds, or a difference of two: tied if its interval lies within
+// HN_BOARD_TIE, else ahead or behind if `p` is at most .05.
+enum hn_board_verdict hn_board_judge(struct hn_mean m, double p);
+
+// Two entries by the excess at equal hardness, a minus b.
+struct hn_board_pair {
+    int64_t a, b;
+    struct hn_mean difference;  // over kinds, paired; no value unless all have both
+    double p;                   // of Student's test, after Holm's correction for all pairs
+    int64_t wins, ties, losses; // kinds on which a has less, as much within HN_BOARD_TIE, or more
+    enum hn_board_verdict verdict;
+};
+// All pairs, a < b: pair[entries (entries - 1) / 2].
+HN_MUST_USE enum hn_code hn_board_pairs(struct hn_context *ctx, const struct hn_board *b,
+                                        int measure, struct hn_board_pair *pair);
+// rank[entries] by the excess, 1 = the least, the mean over kinds; NaN: not on all kinds. *apart:
+// mean ranks that differ by more are told apart, with 95 % for all of them together.
+HN_MUST_USE enum hn_code hn_board_ranks(struct hn_context *ctx, const struct hn_board *b,
+                                        int measure, double *rank, double *apart);

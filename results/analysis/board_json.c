@@ -1,0 +1,177 @@
+#include "results/analysis/board_json.h"
+#include "core/text.h"
+#include "results/records.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static json_t *mean_of(struct hn_mean m) {
+    return json_pack("{s:o, s:o, s:o, s:o}", "mean", hn_json_real(m.mean), "half",
+                     hn_json_real(m.half), "lo", hn_json_real(m.lo), "hi", hn_json_real(m.hi));
+}
+
+static const char *const score_names[HN_BOARD_SCORES] = {"excess", "gain_half", "gain_2",
+                                                         "gain_10"};
+
+static json_t *kinds_of(const struct hn_board *b, int64_t entry, struct hn_board_score of) {
+    json_t *kinds = json_object();
+    for (int64_t k = 0; k < b->kinds; k++)
+        json_object_set_new(kinds, b->kind[k].name,
+                            hn_json_real(hn_board_on_kind(b, entry, of, k).mean));
+    return kinds;
+}
+
+static json_t *measure_of(const struct hn_board *b, int64_t entry, int measure, double rank) {
+    json_t *all = json_object();
+    for (int s = 0; s < HN_BOARD_SCORES; s++) {
+        struct hn_board_score of = {measure, s};
+        json_t *one = mean_of(hn_board_over_kinds(b, entry, of, false));
+        json_object_set_new(one, "kept",
+                            hn_json_real(hn_board_over_kinds(b, entry, of, true).mean));
+        json_object_set_new(one, "kinds", kinds_of(b, entry, of));
+        json_object_set_new(all, score_names[s], one);
+    }
+    struct hn_mean excess =
+        hn_board_over_kinds(b, entry, (struct hn_board_score){measure, HN_BOARD_EXCESS}, false);
+    const char *verdict = isnan(excess.mean)
+                              ? "not measured"
+                              : hn_board_verdicts[hn_board_judge(excess, hn_mean_p(excess))];
+    json_object_set_new(all, "verdict", json_string(verdict));
+    json_object_set_new(all, "rank", hn_json_real(rank));
+    return all;
+}
+
+static json_t *pairs_of(const struct hn_board *b, const struct hn_board_pair *pair, int64_t n) {
+    json_t *list = json_array();
+    for (int64_t i = 0; i < n; i++) {
+        json_t *one = json_pack(
+            "{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:s}", "a", hn_json_text(b->entry[pair[i].a].name),
+            "b", hn_json_text(b->entry[pair[i].b].name), "difference", mean_of(pair[i].difference),
+            "p", hn_json_real(pair[i].p), "wins", (json_int_t)pair[i].wins, "ties",
+            (json_int_t)pair[i].ties, "losses", (json_int_t)pair[i].losses, "verdict",
+            hn_board_verdicts[pair[i].verdict]);
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+static json_t *suite_of(const struct hn_board *b) {
+    json_t *kinds = json_array();
+    for (int64_t k = 0; k < b->kinds; k++)
+        json_array_append_new(
+            kinds, json_pack("{s:o, s:b, s:I, s:o}", "kind", hn_json_text(b->kind[k].name), "kept",
+                             (int)b->kind[k].kept, "encoders", (json_int_t)b->kind[k].encoders,
+                             "uniform", hn_json_real(b->kind[k].uniform)));
+    return json_pack("{s:o, s:o, s:i, s:o}", "suite", hn_json_text(b->suite), "sha256",
+                     hn_json_text(b->sha256), "results_version", b->version, "kinds", kinds);
+}
+
+json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b) {
+    int64_t pairs = b->entries * (b->entries - 1) / 2;
+    HN_SCOPE(ctx);
+    struct hn_board_pair *pair = hn_alloc(ctx, pairs, sizeof *pair);
+    double *rank = hn_alloc(ctx, b->entries, sizeof *rank), apart[HN_BOARD_MEASURES];
+    if (!pair || !rank)
+        return NULL;
+    json_t *document = suite_of(b), *entries = json_array(), *all_pairs = json_object();
+    for (int64_t i = 0; i < b->entries; i++) {
+        const struct hn_board_entry *e = &b->entry[i];
+        json_array_append_new(
+            entries,
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "entry", hn_json_text(e->name),
+                      "authors", hn_json_text(e->authors), "chosen_on", hn_json_text(e->chosen_on),
+                      "settings", hn_json_text(e->labels.text), "seconds", hn_json_real(e->cost),
+                      "softer", (json_int_t)e->softer, "beyond", (json_int_t)e->beyond));
+    }
+    for (int m = 0; m < HN_BOARD_MEASURES; m++) {
+        const char *word = hn_board_measures[m].word;
+        if (hn_board_ranks(ctx, b, m, rank, &apart[m]) || hn_board_pairs(ctx, b, m, pair)) {
+            json_decref(document);
+            json_decref(entries);
+            json_decref(all_pairs);
+            return NULL;
+        }
+        for (int64_t i = 0; i < b->entries; i++)
+            json_object_set_new(json_array_get(entries, (size_t)i), word,
+                                measure_of(b, i, m, rank[i]));
+        json_object_set_new(all_pairs, word,
+                            json_pack("{s:o, s:o}", "apart", hn_json_real(apart[m]), "pairs",
+                                      pairs_of(b, pair, pairs)));
+    }
+    if (json_object_set_new(document, "entries", entries) ||
+        json_object_set_new(document, "pairs", all_pairs)) {
+        json_decref(document);
+        hn_fail(ctx, HN_MEMORY, "no memory for the board's document");
+        return NULL;
+    }
+    return document;
+}
+
+static const struct hn_record_column columns[] = {
+    {.key = "entry", .heading = "Entry", .width = -1},
+    {.key = "verdict", .heading = "Against the reference", .width = -1},
+    {.key = "excess", .heading = "Excess (points)", .digits = 2},
+    {.key = "half", .heading = "±", .digits = 2},
+    {.key = "kept", .heading = "On kinds kept aside", .digits = 2},
+    {.key = "gain_half", .heading = "Hardness gained at +.5", .digits = 3},
+    {.key = "gain_2", .heading = "at +2", .digits = 3},
+    {.key = "gain_10", .heading = "at +10", .digits = 3},
+    {.key = "rank", .heading = "Mean rank", .digits = 1},
+    {.key = "seconds", .heading = "ms a batch", .digits = 2, .scale = 1000},
+    {.key = "chosen_on", .heading = "Chosen on", .width = -1},
+    {0}};
+
+// The row of an entry by a measure.
+static json_t *row_of(const json_t *entry, const char *measure) {
+    const json_t *by = json_object_get(entry, measure), *excess = json_object_get(by, "excess");
+    json_t *row = json_pack(
+        "{s:O, s:O, s:O, s:O, s:O, s:O, s:O, s:O}", "entry", json_object_get(entry, "entry"),
+        "verdict", json_object_get(by, "verdict"), "excess", json_object_get(excess, "mean"),
+        "half", json_object_get(excess, "half"), "kept", json_object_get(excess, "kept"), "rank",
+        json_object_get(by, "rank"), "seconds", json_object_get(entry, "seconds"), "chosen_on",
+        json_object_get(entry, "chosen_on"));
+    for (int s = HN_BOARD_GAIN; s < HN_BOARD_SCORES; s++)
+        json_object_set(row, score_names[s],
+                        json_object_get(json_object_get(by, score_names[s]), "mean"));
+    return row;
+}
+
+static double excess_of(const json_t *row) {
+    const json_t *value = json_object_get(row, "excess");
+    return json_is_number(value) ? json_number_value(value) : INFINITY;
+}
+
+// The best first, those without a score last.
+static json_t *rows_of(const json_t *entries, const char *measure) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < json_array_size(entries); i++) {
+        json_t *row = row_of(json_array_get(entries, i), measure);
+        size_t at = 0;
+        while (at < json_array_size(rows) && excess_of(json_array_get(rows, at)) <= excess_of(row))
+            at++;
+        json_array_insert_new(rows, at, row);
+    }
+    return rows;
+}
+
+void hn_board_markdown(const json_t *document, FILE *out) {
+    int64_t kinds = 0, kept = 0;
+    size_t i;
+    json_t *kind, *rows = rows_of(json_object_get(document, "entries"), hn_board_measures[0].word);
+    json_array_foreach(json_object_get(document, "kinds"), i, kind) {
+        kinds++;
+        kept += json_is_true(json_object_get(kind, "kept"));
+    }
+    hn_print(out, hn_markdown_put, "Suite %s",
+             json_string_value(json_object_get(document, "suite")));
+    fprintf(out, " (checksum %.12s): %s, %" PRId64 " of them kept aside. ",
+            json_string_value(json_object_get(document, "sha256")), hn_counted(kinds, "kind").text,
+            kept);
+    fputs("Excess: points of false negatives beyond the reference's at equal mean cosine of true "
+          "negatives, less is better; ± is half of the 95 % interval over kinds. Hardness gained: "
+          "beyond the reference's within so many points more than Uniform's.\n\n",
+          out);
+    hn_records_markdown(columns, rows, out);
+    json_decref(rows);
+}

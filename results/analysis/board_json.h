@@ -1,0 +1,12 @@
+// A board as a document: for programs, and as a table of Markdown.
+#pragma once
+
+#include "results/analysis/board.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+// Owned by the caller; NULL (HN_MEMORY): there is none.
+json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b);
+// Its entries by the first measure, the best first, and what the numbers are.
+void hn_board_markdown(const json_t *document, FILE *out);

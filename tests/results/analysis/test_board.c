@@ -1,0 +1,287 @@
+// The statistic of the board on made-up boards: means within and over kinds, verdicts, pairs,
+// ranks, and how often they are right (docs/notes/board.md has the same by other code).
+#include "results/analysis/board.h"
+#include "tests/test.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
+#include <math.h>
+#include <string.h>
+
+enum { ENTRIES_MAX = 6, KINDS_MAX = 10, ENCODERS = 3 };
+
+// Scores that tests fill in: value of entry, kind, encoder, by the first measure.
+struct made {
+    struct hn_board board;
+    struct hn_board_kind kind[KINDS_MAX];
+    struct hn_board_entry entry[ENTRIES_MAX];
+    double value[ENTRIES_MAX * HN_BOARD_MEASURES * HN_BOARD_SCORES * KINDS_MAX * ENCODERS];
+};
+
+static struct hn_context ctx;
+static const struct hn_board_score excess = {0, HN_BOARD_EXCESS};
+
+static void make(struct made *m, int entries, int kinds, int kept) {
+    memset(m, 0, sizeof *m);
+    m->board = (struct hn_board){.kind = m->kind,
+                                 .entry = m->entry,
+                                 .kinds = kinds,
+                                 .kept = kept,
+                                 .entries = entries,
+                                 .encoders = (int64_t)kinds * ENCODERS,
+                                 .value = m->value};
+    for (int k = 0; k < kinds; k++)
+        m->kind[k] =
+            (struct hn_board_kind){"", k >= kinds - kept, (int64_t)k * ENCODERS, ENCODERS, 0};
+}
+
+static double *at(struct made *m, int entry, int kind, int encoder) {
+    return &m->value[(int64_t)entry * HN_BOARD_MEASURES * HN_BOARD_SCORES * m->board.encoders +
+                     kind * ENCODERS + encoder];
+}
+
+// Kinds 1, 2, 6 (means over encoders), one kept aside: mean 3, Student's interval over three.
+static void means(void) {
+    struct made m;
+    make(&m, 1, 4, 1);
+    const double mean[] = {1, 2, 6, -8}, off[] = {-.5, 0, .5};
+    for (int k = 0; k < 4; k++)
+        for (int e = 0; e < ENCODERS; e++)
+            *at(&m, 0, k, e) = mean[k] + off[e];
+    struct hn_mean one = hn_board_on_kind(&m.board, 0, excess, 2),
+                   all = hn_board_over_kinds(&m.board, 0, excess, false),
+                   kept = hn_board_over_kinds(&m.board, 0, excess, true);
+    CU_ASSERT_DOUBLE_EQUAL(one.mean, 6, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(one.half, gsl_cdf_tdist_Pinv(.975, 2) * .5 / sqrt(3), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(all.mean, 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(all.half, gsl_cdf_tdist_Pinv(.975, 2) * sqrt(7. / 3), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(kept.mean, -8, 1e-12);
+    CU_ASSERT_TRUE(isnan(kept.half));
+    *at(&m, 0, 1, 2) = NAN; // an encoder is missing: no kind, no mean over kinds
+    CU_ASSERT_TRUE(isnan(hn_board_on_kind(&m.board, 0, excess, 1).mean));
+    CU_ASSERT_TRUE(isnan(hn_board_over_kinds(&m.board, 0, excess, false).mean));
+    CU_ASSERT_FALSE(isnan(hn_board_over_kinds(&m.board, 0, excess, true).mean));
+}
+
+static void verdicts(void) {
+    struct hn_mean m = {.mean = -1, .half = .5, .lo = -1.5, .hi = -.5};
+    CU_ASSERT_EQUAL(hn_board_judge(m, .01), HN_BOARD_AHEAD);
+    CU_ASSERT_EQUAL(hn_board_judge(m, .06), HN_BOARD_OPEN);
+    m = (struct hn_mean){.mean = 1, .half = .5, .lo = .5, .hi = 1.5};
+    CU_ASSERT_EQUAL(hn_board_judge(m, .05), HN_BOARD_BEHIND);
+    m = (struct hn_mean){.mean = .05, .half = .15, .lo = -.1, .hi = .2};
+    CU_ASSERT_EQUAL(hn_board_judge(m, .4), HN_BOARD_TIED);
+    CU_ASSERT_EQUAL(hn_board_judge(m, NAN), HN_BOARD_TIED);
+    CU_ASSERT_EQUAL(hn_board_judge(m, .001), HN_BOARD_TIED); // told from 0, and of no matter
+    m.hi = .26;
+    CU_ASSERT_EQUAL(hn_board_judge(m, .4), HN_BOARD_OPEN);
+    CU_ASSERT_EQUAL(hn_board_judge(hn_no_mean, NAN), HN_BOARD_OPEN);
+}
+
+// Entry 1 is .1 above entry 0 on one kind, 1 on two; entry 2 lacks a kind; entry 3 is entry 0.
+static void pairs(void) {
+    struct made m;
+    struct hn_board_pair pair[6];
+    double rank[4], apart;
+    make(&m, 4, 4, 1);
+    const double above[] = {.1, 1, 1, 50};
+    for (int k = 0; k < 4; k++)
+        for (int e = 0; e < ENCODERS; e++) {
+            *at(&m, 0, k, e) = *at(&m, 3, k, e) = k + .1 * e;
+            *at(&m, 1, k, e) = k + .1 * e + above[k];
+            *at(&m, 2, k, e) = k == 1 ? NAN : 0;
+        }
+    CU_ASSERT_EQUAL_FATAL(hn_board_pairs(&ctx, &m.board, 0, pair), HN_OK);
+    CU_ASSERT_EQUAL(pair[0].ties, 1);
+    CU_ASSERT_EQUAL(pair[0].wins, 2);
+    CU_ASSERT_EQUAL(pair[0].losses, 0);
+    CU_ASSERT_DOUBLE_EQUAL(pair[0].difference.mean, -.7, 1e-12);
+    double t = .7 / .3, p = 2 * gsl_cdf_tdist_Q(t, 2); // 0-1 and 1-3 are tested
+    CU_ASSERT_DOUBLE_EQUAL(pair[0].p, 2 * p, 1e-9);
+    CU_ASSERT_EQUAL(pair[0].verdict, HN_BOARD_OPEN);
+    CU_ASSERT_TRUE(isnan(pair[1].difference.mean));  // 0-2
+    CU_ASSERT_EQUAL(pair[2].verdict, HN_BOARD_TIED); // 0-3
+    CU_ASSERT_EQUAL(pair[2].ties, 3);
+    CU_ASSERT_EQUAL_FATAL(hn_board_ranks(&ctx, &m.board, 0, rank, &apart), HN_OK);
+    CU_ASSERT_DOUBLE_EQUAL(rank[0], 1.5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(rank[1], 3, 1e-12);
+    CU_ASSERT_TRUE(isnan(rank[2]));
+}
+
+enum truth { NORMAL, HEAVY, ONE_IN_EIGHT, TRUTHS };
+
+static double deviation(gsl_rng *r, enum truth truth) {
+    double z = gsl_ran_gaussian(r, 1);
+    return truth == HEAVY          ? gsl_ran_tdist(r, 3)
+           : truth == ONE_IN_EIGHT ? z * (gsl_rng_uniform(r) < .125 ? 5 : 1)
+                                   : z;
+}
+
+// Entries that are equal but for the first, which is better by so much.
+static void draw(struct made *m, gsl_rng *r, enum truth truth, int entries, int kinds,
+                 double gain) {
+    make(m, entries, kinds, 0);
+    for (int i = 0; i < entries; i++)
+        for (int k = 0; k < kinds; k++) {
+            double kind = deviation(r, truth) - (i == 0 ? gain : 0);
+            for (int e = 0; e < ENCODERS; e++)
+                *at(m, i, k, e) = kind + gsl_ran_gaussian(r, .3);
+        }
+}
+
+static const int numbers_of_kinds[] = {6, 8, 10};
+
+// 2,000 boards each: standard error of .5 points, so three of them below 95 % is 93.5.
+static void coverage(void) {
+    struct made m;
+    gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int truth = 0; truth < TRUTHS; truth++)
+        for (int n = 0; n < 3; n++) {
+            int covered = 0;
+            for (int i = 0; i < 2000; i++) {
+                draw(&m, r, (enum truth)truth, 1, numbers_of_kinds[n], 0);
+                struct hn_mean mean = hn_board_over_kinds(&m.board, 0, excess, false);
+                covered += mean.lo <= 0 && mean.hi >= 0;
+            }
+            CU_ASSERT_TRUE(covered >= 1870);
+            if (truth == NORMAL) // where it is exact, neither too wide
+                CU_ASSERT_TRUE(covered <= 1930);
+        }
+    gsl_rng_free(r);
+}
+
+// 400 boards of six equal entries: told apart on 5 % at most, within three standard errors.
+static void false_claims(void) {
+    struct made m;
+    struct hn_board_pair pair[15];
+    double rank[ENTRIES_MAX], apart;
+    gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int truth = 0; truth < TRUTHS; truth++)
+        for (int n = 0; n < 3; n++) {
+            int told = 0, by_rank = 0;
+            for (int i = 0; i < 400; i++) {
+                draw(&m, r, (enum truth)truth, 6, numbers_of_kinds[n], 0);
+                CU_ASSERT_EQUAL_FATAL(hn_board_pairs(&ctx, &m.board, 0, pair), HN_OK);
+                bool any = false;
+                for (int k = 0; k < 15; k++)
+                    any |= pair[k].verdict == HN_BOARD_AHEAD || pair[k].verdict == HN_BOARD_BEHIND;
+                told += any;
+                if (i >= 40) // each draws 4,000 orders
+                    continue;
+                CU_ASSERT_EQUAL_FATAL(hn_board_ranks(&ctx, &m.board, 0, rank, &apart), HN_OK);
+                double lo = INFINITY, hi = 0;
+                for (int k = 0; k < 6; k++) {
+                    lo = fmin(lo, rank[k]);
+                    hi = fmax(hi, rank[k]);
+                }
+                by_rank += hi - lo > apart + 1e-9;
+            }
+            CU_ASSERT_TRUE(told <= 33);
+            CU_ASSERT_TRUE(by_rank <= 6);
+        }
+    gsl_rng_free(r);
+}
+
+// A better entry is told, the more the better: a test that nothing passes would be honest, too.
+static void power(void) {
+    struct made m;
+    struct hn_board_pair pair[10];
+    gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
+    int told[3] = {0};
+    for (int g = 0; g < 3; g++)
+        for (int i = 0; i < 200; i++) {
+            draw(&m, r, NORMAL, 5, 8, g == 0 ? 1 : g == 1 ? 2 : 4);
+            CU_ASSERT_EQUAL_FATAL(hn_board_pairs(&ctx, &m.board, 0, pair), HN_OK);
+            told[g] += pair[0].verdict == HN_BOARD_AHEAD;
+        }
+    CU_ASSERT_TRUE(told[0] < told[1] && told[1] < told[2]);
+    CU_ASSERT_TRUE(told[2] >= 190);
+    gsl_rng_free(r);
+}
+
+// A file of one encoder: Uniform and knn, or the setting of an entry.
+static void fill(struct hn_results *r, const char *entry, const char *suite, const char *version) {
+    static const struct hn_column columns[] = {
+        {"dataset_sha256", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
+        {"dataset", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
+        {"step", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_IDENTITY},
+        {"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
+        {"params", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
+        {"seed", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_SETTING},
+        {"status", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_COUNTER},
+        {"fn_ratio", HN_COLUMN_REAL, "share", "", HN_SMALLER, HN_ROLE_QUALITY},
+        {"true_mean", HN_COLUMN_REAL, "cosine", "", HN_LARGER, HN_ROLE_QUALITY}};
+    static const struct {
+        const char *sampler;
+        double fn, hard;
+    } cell[] = {{"uniform", .1, 0}, {"knn", .3, .4}, {"mine", .15, .2}};
+    bool reference = strcmp(entry, HN_BOARD_REFERENCE) == 0;
+    const struct hn_described encoder[] = {HN_TEXT_CELL("kind", "", "only"),
+                                           HN_TEXT_CELL("sha256", "", "abc"),
+                                           HN_INT_CELL("step", "1", "", 5)};
+    *r = (struct hn_results){0};
+    HN_CHECK(&ctx, hn_results_set(&ctx, r, HN_BOARD_ENTRY, entry));
+    HN_CHECK(&ctx, hn_results_set(&ctx, r, HN_BOARD_SUITE, suite));
+    HN_CHECK(&ctx, hn_results_set(&ctx, r, HN_BOARD_SHA256, suite));
+    HN_CHECK(&ctx, hn_results_set_env(&ctx, r, "results_version", version));
+    HN_CHECK(&ctx, hn_results_add_row(&ctx, r, HN_BOARD_TABLE, encoder, 3));
+    HN_CHECK(&ctx, hn_table_init(&ctx, &r->runs, "runs"));
+    HN_CHECK(&ctx, hn_table_add_columns(&ctx, &r->runs, columns, sizeof columns / sizeof *columns));
+    for (int i = reference ? 0 : 2; i < (reference ? 2 : 3); i++)
+        HN_CHECK(&ctx,
+                 HN_TABLE_PUT(&ctx, &r->runs, HN_TEXT_VALUE("dataset_sha256", "abc"),
+                              HN_INT_VALUE("step", 5), HN_TEXT_VALUE("sampler", cell[i].sampler),
+                              HN_INT_VALUE("seed", 1), HN_TEXT_VALUE("status", "ok"),
+                              HN_REAL_VALUE("fn_ratio", cell[i].fn),
+                              HN_REAL_VALUE("true_mean", cell[i].hard)));
+}
+
+// The line from (0, 0) to (.4, 20 points) has 10 at .2, where the entry has 5; at +2 points it is
+// .04 hard, and the entry's .08.
+static void reading(void) {
+    struct hn_results r[2];
+    struct hn_board b;
+    HN_SCOPE(&ctx);
+    fill(&r[0], HN_BOARD_REFERENCE, "s", "7");
+    fill(&r[1], "mine", "s", "7");
+    struct hn_board_file file[] = {{&r[1], "mine.h5"}, {&r[0], "reference.h5"}};
+    HN_CHECK(&ctx, hn_board_read(&ctx, file, 2, NULL, &b));
+    CU_ASSERT_EQUAL(b.entries, 1);
+    CU_ASSERT_STRING_EQUAL(b.entry[0].name, "mine");
+    CU_ASSERT_DOUBLE_EQUAL(b.kind[0].uniform, 10, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, excess, 0).mean, -5, 1e-9);
+    struct hn_board_score gain = {0, HN_BOARD_GAIN + 1};
+    CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, gain, 0).mean, .04, 1e-9);
+    CU_ASSERT_TRUE(isnan(hn_board_on_kind(&b, 0, (struct hn_board_score){2, 0}, 0).mean));
+}
+
+static void mixed(void) {
+    struct hn_results r[3];
+    struct hn_board b;
+    HN_SCOPE(&ctx);
+    fill(&r[0], HN_BOARD_REFERENCE, "s", "7");
+    fill(&r[1], "mine", "s", "6");
+    fill(&r[2], "mine", "other", "7");
+    struct hn_board_file file[] = {{&r[0], "reference.h5"}, {&r[1], "mine.h5"}};
+    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, file, 2, NULL, &b), HN_USAGE,
+                   "mine.h5 was made by version 6 of the code that measures, reference.h5 by "
+                   "version 7");
+    file[1].results = &r[2];
+    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, file, 2, NULL, &b), HN_USAGE,
+                   "mine.h5 is of another suite");
+    HN_CHECK(&ctx, hn_results_set(&ctx, &r[2], HN_BOARD_SHA256, "s"));
+    HN_CHECK(&ctx, hn_table_set_int(&ctx, &r[2].runs, 0, "step", 6));
+    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, file, 2, NULL, &b), HN_DATA,
+                   "whose checksum is none of the suite's");
+}
+
+static const struct hn_test tests[] = {
+    {"reading", reading},           {"mixed", mixed}, {"means", means},
+    {"verdicts", verdicts},         {"pairs", pairs}, {"coverage", coverage},
+    {"false_claims", false_claims}, {"power", power},
+};
+
+int main(int argc, char **argv) {
+    hn_context_init(&ctx, 1);
+    return hn_test_main(argc, argv, "board", tests, sizeof tests / sizeof *tests);
+}
