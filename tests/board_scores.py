@@ -34,9 +34,9 @@ def front(points):
 
 
 def at_hardness(line, hard, false):
-    if hard <= line[0][0]:
-        return max(0, false - line[1][0])
-    return false - np.interp(hard, *line)
+    """Beyond the reference's; below its softest setting the line is mirrored there."""
+    x, y = line
+    return false - np.interp(hard, [*(2 * x[0] - x[:0:-1]), *x], [*(2 * y[0] - y[:0:-1]), *y])
 
 
 def scores(own, reference):

@@ -133,14 +133,27 @@ static enum hn_code add_suite(struct measuring *m) {
     return HN_OK;
 }
 
+// The settings without their defaults: "knn; {mosaic: {lambda: 0.5}}".
+static char *settings_of(const struct measuring *m) {
+    struct hn_yaml_text t = {.ctx = m->ctx, .brief = true};
+    for (int64_t i = 0; i < m->entry->settings; i++) {
+        struct hn_point point;
+        memcpy(&point, &m->entry->setting[i], sizeof point);
+        hn_yaml_text_put(&t, i ? "; " : "");
+        hn_yaml_text_point(&t, &hn_sampler_registry, &point);
+    }
+    return hn_yaml_text_end(&t);
+}
+
 static enum hn_code store(struct measuring *m, const char *output) {
+    char *settings = settings_of(m);
+    if (!settings)
+        return m->ctx->code;
     const struct {
         const char *name, *value;
-    } said[] = {{HN_BOARD_SUITE, m->suite->name},
-                {HN_BOARD_SHA256, m->suite->sha256},
-                {HN_BOARD_ENTRY, m->entry->name},
-                {HN_BOARD_AUTHORS, m->entry->authors},
-                {HN_BOARD_CHOSEN_ON, m->entry->chosen_on}};
+    } said[] = {{HN_BOARD_SUITE, m->suite->name},          {HN_BOARD_SHA256, m->suite->sha256},
+                {HN_BOARD_ENTRY, m->entry->name},          {HN_BOARD_AUTHORS, m->entry->authors},
+                {HN_BOARD_CHOSEN_ON, m->entry->chosen_on}, {HN_BOARD_SETTINGS_TEXT, settings}};
     if (add_suite(m) || hn_results_describe(m->ctx, &m->all, "complete", &m->env))
         return m->ctx->code;
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)

@@ -82,7 +82,7 @@ static void put_answer(struct page *p) {
     fprintf(p->html, "<div class=by data-measure=%d>\n", p->measure);
     put_names(p->html, p, HN_BOARD_AHEAD, "<p>Ahead of the reference: <b>%s</b>");
     put_names(p->html, p, HN_BOARD_TIED, "<p>Tied with it within a quarter of a point: <b>%s</b>");
-    put_names(p->html, p, HN_BOARD_OPEN, "<p>Not told from it: <b>%s</b>");
+    put_names(p->html, p, HN_BOARD_OPEN, "<p>Not significantly different: <b>%s</b>");
     put_names(p->html, p, HN_BOARD_BEHIND, "<p>Behind it: <b>%s</b>");
     fputs("</div>\n", p->html);
 }
@@ -129,18 +129,19 @@ static void put_row(const struct page *p, int64_t entry) {
 }
 
 static void put_table(const struct page *p) {
-    fprintf(p->html,
-            "<div class=\"scroll by\" data-measure=%d role=region tabindex=0 aria-label=Entries>"
-            "<table class=\"sortable fixed\">\n",
-            p->measure);
+    fprintf(
+        p->html,
+        "<div class=by data-measure=%d><div class=scroll role=region tabindex=0 aria-label=Entries>"
+        "<table class=\"sortable fixed\">\n",
+        p->measure);
     put_heads(p);
     fputs("<tbody>\n", p->html);
     for (int64_t i = 0; i < p->b->entries; i++)
         put_row(p, p->order[i]);
-    fputs("</tbody></table></div>\n", p->html);
+    fputs("</tbody></table></div></div>\n", p->html);
 }
 
-enum { WIDTH = 640, NAMES = 170, LINE = 22, TOP = 26, END = 20 };
+enum { WIDTH = 480, NAMES = 150, LINE = 22, TOP = 26, END = 20 };
 
 static double at_rank(double rank, int64_t entries) {
     return NAMES + (rank - 1) / fmax(1, (double)(entries - 1)) * (WIDTH - NAMES - END);
@@ -154,8 +155,8 @@ static void put_ranks(const struct page *p) {
     if (ranked < 2)
         return;
     fprintf(p->html,
-            "<figure class=by data-measure=%d><div class=chart><svg viewBox=\"0 0 %d %" PRId64
-            "\" role=img aria-label=\"Mean ranks\">\n",
+            "<figure class=by data-measure=%d><div class=chart style=\"max-width:42rem\"><svg "
+            "viewBox=\"0 0 %d %" PRId64 "\" role=img aria-label=\"Mean ranks\">\n",
             p->measure, WIDTH, TOP + LINE * ranked);
     for (int64_t r = 1; r <= ranked; r++)
         if (ranked <= 12 || r == 1 || r % 5 == 0)
@@ -185,7 +186,7 @@ static void put_ranks(const struct page *p) {
 
 static void put_pairs(struct page *p) {
     fprintf(p->html,
-            "<div class=\"scroll long by\" data-measure=%d role=region tabindex=0 "
+            "<div class=by data-measure=%d><div class=\"scroll long\" role=region tabindex=0 "
             "aria-label=Pairs><table class=sortable><thead><tr>",
             p->measure);
     static const char *const head[] = {"Entry",   "Other",  "Difference", "p (Holm)",
@@ -209,7 +210,7 @@ static void put_pairs(struct page *p) {
                 "</td><td class=n>%" PRId64 "</td></tr>\n",
                 hn_board_verdicts[pair->verdict], pair->wins, pair->ties, pair->losses);
     }
-    fputs("</tbody></table></div>\n", p->html);
+    fputs("</tbody></table></div></div>\n", p->html);
 }
 
 static void put_entries(const struct page *p) {
@@ -219,17 +220,13 @@ static void put_entries(const struct page *p) {
         hn_html(p->html,
                 "<h3 id=e%" PRId64 ">%s</h3>\n<p>By %s. Its constants were chosen on: %s.</p>\n"
                 "<p class=soft><code>%s</code></p>\n",
-                i, e->name, e->authors, e->chosen_on, e->labels.text);
-        if (e->softer)
+                i, e->name, e->authors, e->chosen_on, e->labels);
+        if (e->softer || e->beyond)
             fprintf(p->html,
-                    "<p class=soft>%s no harder than the softest setting of the reference, where "
-                    "an entry can lose and not win.</p>\n",
-                    hn_counted(e->softer, "setting on an encoder is").text);
-        if (e->beyond)
-            fprintf(p->html,
-                    "<p class=soft>%s harder than the hardest of the reference, and compared with "
-                    "that.</p>\n",
-                    hn_counted(e->beyond, "setting on an encoder is").text);
+                    "<p class=soft>Over all encoders, by mean cosine: %s softer than the softest "
+                    "of the "
+                    "reference, %" PRId64 " harder than its hardest.</p>\n",
+                    hn_counted(e->softer, "setting").text, e->beyond);
     }
     fputs("</details>\n", p->html);
 }

@@ -1,5 +1,6 @@
 // Reading the files of a board, and the scores of each entry on each encoder.
 #include "results/analysis/board.h"
+#include "core/text.h"
 #include "results/programs.h"
 
 #include <inttypes.h>
@@ -169,20 +170,24 @@ static bool is_measured(const struct hn_front_stop *stop, int64_t n) {
     return all;
 }
 
-// Excess of a setting less that of the reference at its hardness. Softer than the softest of the
-// reference, where Uniform does as well, it can lose and not win; harder than the hardest, it is
-// compared with that, in favour of the reference.
+// The excess of the reference at a hardness. Below its softest setting the line is mirrored there:
+// what is softer by so much falls as far behind as what is harder would be ahead, so that the noise
+// of a setting that is as hard as the softest cancels. Beyond its hardest, it is that one's.
+static double excess_at(const struct hn_front_stop *line, int64_t n, double hard) {
+    double softest = line[0].value[HN_FRONT_HIGH], least = line[0].value[HN_FRONT_LOW];
+    if (hard < softest)
+        return 2 * least - excess_at(line, n, 2 * softest - hard);
+    return hard >= line[n - 1].value[HN_FRONT_HIGH]
+               ? line[n - 1].value[HN_FRONT_LOW]
+               : hn_front_at(line, n, HN_FRONT_HIGH, hard, HN_FRONT_LOW);
+}
+
 static double excess_beyond(const struct hn_front_stop *line, int64_t n,
                             const struct hn_front_stop *own, struct hn_board_entry *counts) {
-    double hard = own->value[HN_FRONT_HIGH], excess = own->value[HN_FRONT_LOW];
-    if (hard <= line[0].value[HN_FRONT_HIGH]) {
-        counts->softer++;
-        return fmax(0, excess - line[0].value[HN_FRONT_LOW]);
-    }
+    double hard = own->value[HN_FRONT_HIGH];
+    counts->softer += hard < line[0].value[HN_FRONT_HIGH];
     counts->beyond += hard > line[n - 1].value[HN_FRONT_HIGH];
-    return excess - (hard >= line[n - 1].value[HN_FRONT_HIGH]
-                         ? line[n - 1].value[HN_FRONT_LOW]
-                         : hn_front_at(line, n, HN_FRONT_HIGH, hard, HN_FRONT_LOW));
+    return own->value[HN_FRONT_LOW] - excess_at(line, n, hard);
 }
 
 // The hardness that a line attains within a budget.
@@ -239,11 +244,7 @@ static void describe(const struct hn_overview *o, struct hn_board_entry *e) {
             first = strcmp(hn_overview_sampler(o, k), hn_overview_sampler(o, s)) != 0 ||
                     strcmp(hn_table_text(runs, o->first[k], "params"),
                            hn_table_text(runs, o->first[s], "params")) != 0;
-        if (first) {
-            e->settings++;
-            hn_append(e->labels.text, sizeof e->labels.text, "%s%s", *e->labels.text ? "; " : "",
-                      hn_overview_label(o, s).text);
-        }
+        e->settings += first;
         double cost = hn_overview_cost(o, s).batch;
         if (isfinite(cost)) {
             sum += cost;
@@ -263,6 +264,7 @@ static enum hn_code add_entry(struct reading *a, const struct hn_board_file *f) 
     *e = (struct hn_board_entry){.name = hn_results_get(r, HN_BOARD_ENTRY),
                                  .authors = hn_results_get(r, HN_BOARD_AUTHORS),
                                  .chosen_on = hn_results_get(r, HN_BOARD_CHOSEN_ON),
+                                 .labels = hn_results_get(r, HN_BOARD_SETTINGS_TEXT),
                                  .file = f->name};
     for (int64_t i = 0; i < b->entries; i++)
         if (strcmp(b->entry[i].name, e->name) == 0)

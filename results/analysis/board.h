@@ -3,7 +3,6 @@
 // over seeds, then over the encoders of a kind, and intervals are over kinds.
 #pragma once
 
-#include "core/text.h"
 #include "results/analysis/overview.h"
 
 enum { HN_BOARD_MEASURES = 3, HN_BOARD_BUDGETS = 3, HN_BOARD_KINDS_MAX = 64 };
@@ -25,6 +24,7 @@ enum { HN_BOARD_EXCESS, HN_BOARD_GAIN, HN_BOARD_SCORES = HN_BOARD_GAIN + HN_BOAR
 #define HN_BOARD_ENTRY "board_entry"
 #define HN_BOARD_AUTHORS "board_authors"
 #define HN_BOARD_CHOSEN_ON "board_chosen_on"
+#define HN_BOARD_SETTINGS_TEXT "board_settings" // as in a job
 
 struct hn_board_file {
     const struct hn_results *results; // borrowed
@@ -38,12 +38,11 @@ struct hn_board_kind {
     double uniform;          // false negatives in percent, the mean over its encoders
 };
 struct hn_board_entry {
-    const char *name, *authors, *chosen_on, *file;
+    const char *name, *authors, *chosen_on, *labels, *file; // labels: its settings
     int64_t settings;
-    double cost;             // seconds of a batch, the mean over encoders and settings
-    struct hn_phrase labels; // of its settings
-    int64_t softer, beyond;  // settings on encoders, by the first measure: no harder than the
-                             // softest of the reference, and harder than its hardest
+    double cost;            // seconds of a batch, the mean over encoders and settings
+    int64_t softer, beyond; // settings on encoders, by the first measure: no harder than the
+                            // softest of the reference, and harder than its hardest
 };
 // Texts are borrowed from the results. Of kinds those kept aside stand last.
 struct hn_board {
