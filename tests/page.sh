@@ -104,7 +104,7 @@ for batch in 8, 16:
         assert all(n in line.split('Not significantly harder than ')[-1] for n in tied) or len(tied) > 6, (tied, line)"
 }
 
-# From six settings on intervals of false negatives learn from one another, here as docs/notes/borrowed.py has it.
+# From six settings on intervals of false negatives and hardness learn from one another, here as docs/notes/borrowed.py has it.
 test_learned() {
     echo '{version: 1, snapshots: [s.h5], steps: [100], batch_size: 16, batches: 12, seeds: [1, 2, 3], metrics: [fn_ratio, hardness, true_hardness],
 samplers: [uniform, knn, gcbs, mosaic, b3, ngame, hard-negative, stratified], timing: {reps: 1, warmup: 0}}' >eight.yaml
@@ -113,26 +113,28 @@ samplers: [uniform, knn, gcbs, mosaic, b3, ngame, hard-negative, stratified], ti
     pycheck "intervals" "
 import csv, h5py, numpy as np
 from scipy import special, stats
-r = h5py.File('eight/results.h5')['runs']
-name, seed, v, lo, hi = r['sampler'].asstr()[:], r['seed'][:], r['fn_ratio'][:], r['fn_ratio_lo'][:], r['fn_ratio_hi'][:]
+file = h5py.File('eight/results.h5')
+r, splits, batch = file['runs'], file['batch/row_splits'][:], file['batch/cos_mean'][:]
+name, seed = r['sampler'].asstr()[:], r['seed'][:]
 pick = lambda n, c: c[name == n][np.argsort(seed[name == n])]
 others = [n for n in dict.fromkeys(name) if n != 'uniform']
-d = np.array([pick(n, v) - pick('uniform', v) for n in others])
-# The ends of a difference are pooled one by one before their mean is taken.
-below = lambda n: (pick(n, v) - pick(n, lo), pick('uniform', hi) - pick('uniform', v))
-above = lambda n: (pick(n, hi) - pick(n, v), pick('uniform', v) - pick('uniform', lo))
-b2 = np.array([((np.hypot(*below(n)) + np.hypot(*above(n)))**2 / 4).mean() for n in others])
-q = d.var(1, ddof=1) / b2
-e = np.log(q) - special.digamma(1)
-extra = e.var(ddof=1) - special.polygamma(1, 1)
-x = np.geomspace(1e-3, 1e6, 2000001)
-f = 2 if extra <= 0 else min(2, 2 * np.interp(-extra, -special.polygamma(1, x), x))
-ratio = np.exp(e.mean() + (special.digamma(f / 2) - np.log(f / 2) if extra > 0 else 0))
-half = stats.t.isf(.025, f + 2) * np.sqrt((f * ratio + 2 * q) / (f + 2) * b2 / 3)
 rows = {row['sampler']: row for row in csv.DictReader(open('eight.csv'))}
-told = np.array([[float(rows[n]['fn_ratio_minus_uniform_' + end]) for end in ('lo', 'hi')] for n in others])
-assert np.allclose(told[:, 1] - told[:, 0], 2 * half, rtol=1e-4), (told, half)
-assert np.allclose(told.mean(1), d.mean(1), atol=1e-9)"
+cosine = np.array([stats.t.isf(.025, b - a - 1)**2 * batch[a:b].var(ddof=1) / (b - a) for a, b in zip(splits, splits[1:])])
+shares = ((r['fn_ratio_hi'][:] - r['fn_ratio_lo'][:]) / 2)**2
+for column, noise in ('fn_ratio', shares), ('true_mean', cosine), ('hard_true_mean', cosine), ('true_p99', cosine):
+    v = r[column][:]
+    d = np.array([pick(n, v) - pick('uniform', v) for n in others])
+    b2 = np.array([pick(n, noise).mean() + pick('uniform', noise).mean() for n in others])
+    q = d.var(1, ddof=1) / b2
+    e = np.log(q) - special.digamma(1)
+    extra = e.var(ddof=1) - special.polygamma(1, 1)
+    x = np.geomspace(1e-3, 1e6, 2000001)
+    f = 2 if extra <= 0 else min(2, 2 * np.interp(-extra, -special.polygamma(1, x), x))
+    ratio = np.exp(e.mean() + (special.digamma(f / 2) - np.log(f / 2) if extra > 0 else 0))
+    half = stats.t.isf(.025, f + 2) * np.sqrt((f * ratio + 2 * q) / (f + 2) * b2 / 3)
+    told = np.array([[float(rows[n][column + '_minus_uniform_' + end]) for end in ('lo', 'hi')] for n in others])
+    assert np.allclose(told[:, 1] - told[:, 0], 2 * half, rtol=1e-4), (column, told, half)
+    assert np.allclose(told.mean(1), d.mean(1), atol=1e-9)"
 }
 
 # A page of trainings; the miner's filters.

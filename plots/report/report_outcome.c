@@ -83,8 +83,8 @@ static enum hn_code find_points(const struct section *p, const char *column, boo
         return p->ctx->code;
     for (int64_t s = 0; s < o->settings; s++) {
         struct hn_mean y, x = excess && o->base[s] == s ? (struct hn_mean){.mean = 0}
-                              : excess ? hn_overview_difference(o, s, o->base[s], column)
-                                       : hn_overview_mean(o, s, column);
+                              : excess                  ? hn_overview_to_uniform(o, s, column)
+                                                        : hn_overview_mean(o, s, column);
         if (hn_outcome_mean(p->ctx, p->u, s, p->measure, &y))
             return p->ctx->code;
         if (isfinite(y.mean) && !isfinite(x.mean))

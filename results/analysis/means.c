@@ -154,6 +154,13 @@ double hn_mean_p(struct hn_mean m) {
     return 2 * gsl_cdf_tdist_Q(errors, m.freedom);
 }
 
+double hn_mean_variance(struct hn_mean difference) {
+    if (difference.over != HN_OVER_SEEDS)
+        return NAN;
+    double errors = difference.half / quantile(difference.freedom, difference.among);
+    return errors * errors * (double)difference.n;
+}
+
 struct hn_mean hn_mean_with(struct hn_mean m, double variance, double freedom) {
     double half = quantile(freedom, 1) * sqrt(variance / (double)m.n);
     set_interval(&m, HN_OVER_SEEDS, half, half);
@@ -240,21 +247,20 @@ struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_re
     return mean_of(&m, batches);
 }
 
-struct hn_spread hn_replicates_spread(const struct hn_results *r, struct hn_replicates a,
-                                      struct hn_replicates b, const char *column) {
+double hn_replicates_noise(const struct hn_results *r, struct hn_replicates cells,
+                           const char *column) {
     struct reader d = open_reader(r, column);
-    struct moments m = {.n = 0};
     double squares = 0;
-    for (int64_t i = 0, k = 0; find_pair(&d, a, b, &i, &k); i++, k++) {
-        int64_t one = a.row[i], other = b.row[k];
-        struct ends batches = {0, 0};
-        add(&m, hn_beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
-        pool(&batches, &d, one, false);
-        pool(&batches, &d, other, true);
-        squares += 0.25 * (batches.below + batches.above) * (batches.below + batches.above);
+    int64_t n = 0;
+    for (int64_t i = 0; i < cells.n; i++) {
+        double end[2];
+        if (!has(&d, cells.row[i]))
+            continue;
+        find_ends(&d, cells.row[i], end);
+        squares += 0.25 * (end[0] + end[1]) * (end[0] + end[1]);
+        n++;
     }
-    return (struct hn_spread){m.n, m.n > 1 ? m.squares / (double)(m.n - 1) : NAN,
-                              m.n > 0 ? squares / (double)m.n : NAN};
+    return n > 0 ? squares / (double)n : NAN;
 }
 
 enum { SEEDS_MAX = 999 };

@@ -40,14 +40,9 @@ struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicat
 struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_replicates a,
                                         struct hn_replicates b, const char *column);
 
-// Variances of a paired difference.
-struct hn_spread {
-    int64_t n;      // pairs of cells
-    double seeds;   // variance over them, of n - 1 degrees of freedom
-    double batches; // mean over them of the squared half-interval over batches; NaN: one has none
-};
-struct hn_spread hn_replicates_spread(const struct hn_results *r, struct hn_replicates a,
-                                      struct hn_replicates b, const char *column);
+// The mean over finished cells of the squared half-interval over batches; NaN: one has none.
+double hn_replicates_noise(const struct hn_results *r, struct hn_replicates cells,
+                           const char *column);
 
 // Moves i and k on from where they are to finished cells a.row[i] and b.row[k] of one seed; false:
 // there are no more.
@@ -59,6 +54,8 @@ bool hn_next_pair(const struct hn_results *r, struct hn_replicates a, struct hn_
 struct hn_mean hn_values_mean(const double *value, int64_t n, double gap);
 // Of Student's two-sided test that the mean is 0; NaN without an interval or a difference.
 double hn_mean_p(struct hn_mean m);
+// The variance over seeds behind a difference's interval; NaN without one.
+double hn_mean_variance(struct hn_mean difference);
 // With an interval over seeds from this variance of a value, of so many degrees of freedom.
 struct hn_mean hn_mean_with(struct hn_mean m, double variance, double freedom);
 // With the interval over seeds widened so that n of its kind hold together with 95 % (Bonferroni):

@@ -226,32 +226,77 @@ static void find_identities(struct hn_overview *o, int64_t *seen) {
                                                                                   : HN_OF_PROBLEM;
 }
 
-static const char learned[] = "fn_ratio"; // has intervals over batches in every cell
+// What settings learn from one another, and the column whose intervals over batches stand for its
+// own. Of hardness batches have the mean cosine alone.
+static const char *const learned[HN_LEARNED][2] = {{"fn_ratio", "fn_ratio"},
+                                                   {"cos_mean", "cos_mean"},
+                                                   {"true_mean", "cos_mean"},
+                                                   {"hard_true_mean", "cos_mean"},
+                                                   {"true_p99", "cos_mean"}};
+
+static int learned_at(const char *column) {
+    int m = 0;
+    while (m < HN_LEARNED && strcmp(learned[m][0], column) != 0)
+        m++;
+    return m;
+}
 
 // The settings that share a base and the kind of negatives learn from one another.
+static bool learns_from(const struct hn_overview *o, int64_t a, int64_t b) {
+    return o->base[a] >= 0 && o->base[a] == o->base[b] && o->per_anchor[a] == o->per_anchor[b];
+}
+
+static struct hn_mean difference_of(const struct hn_overview *o, int64_t a, int64_t b,
+                                    const char *column) {
+    return hn_replicates_difference(o->results, hn_overview_cells(o, a), hn_overview_cells(o, b),
+                                    column);
+}
+
+static struct hn_spread spread_of(const struct hn_overview *o, int64_t a, int64_t b, int measure,
+                                  struct hn_mean difference) {
+    const double *noise = o->noise[measure > 0];
+    return (struct hn_spread){difference.n, hn_mean_variance(difference), noise[a] + noise[b]};
+}
+
+// Of one group, which begins at a setting, in one measure.
+static void learn_group(struct hn_overview *o, int measure, int64_t first,
+                        struct hn_spread *group) {
+    int64_t n = 0, base = o->base[first];
+    for (int64_t k = first; k < o->settings; k++)
+        if (learns_from(o, k, first) && k != base)
+            group[n++] =
+                spread_of(o, k, base, measure, difference_of(o, k, base, learned[measure][0]));
+    struct hn_learned prior = {hn_prior_fit(group, n, HN_PRIOR_TO_BASE),
+                               hn_prior_fit(group, n, HN_PRIOR_PAIRS)};
+    for (int64_t k = first; k < o->settings; k++)
+        if (learns_from(o, k, first))
+            o->learned[measure][k] = prior;
+}
+
+static bool begins_group(const struct hn_overview *o, int64_t s) {
+    bool first = o->base[s] >= 0;
+    for (int64_t k = 0; k < s && first; k++)
+        first = !learns_from(o, k, s);
+    return first;
+}
+
 static enum hn_code learn_spreads(struct hn_context *ctx, struct hn_overview *o) {
     struct hn_spread *group = hn_alloc(ctx, o->settings, sizeof *group);
-    for (int64_t s = 0; group && s < o->settings; s++) {
-        o->spread[s] = (struct hn_spread){0, NAN, NAN};
-        o->prior[s].freedom = -1; // not learned yet
-        if (o->base[s] >= 0 && o->base[s] != s)
-            o->spread[s] = hn_replicates_spread(o->results, hn_overview_cells(o, s),
-                                                hn_overview_cells(o, o->base[s]), learned);
-    }
-    for (int64_t s = 0; group && s < o->settings; s++) {
-        int64_t n = 0;
-        if (o->prior[s].freedom >= 0)
-            continue;
-        for (int64_t k = s; k < o->settings; k++)
-            if (o->base[k] == o->base[s] && o->per_anchor[k] == o->per_anchor[s])
-                group[n++] = o->spread[k];
-        struct hn_prior prior = hn_prior_fit(group, n);
-        for (int64_t k = s; k < o->settings; k++)
-            if (o->base[k] == o->base[s] && o->per_anchor[k] == o->per_anchor[s])
-                o->prior[k] = prior;
-    }
+    if (!group || !HN_ALLOC(ctx, o->noise[0], o->settings) ||
+        !HN_ALLOC(ctx, o->noise[1], o->settings))
+        return ctx->code;
+    for (int m = 0; m < HN_LEARNED; m++)
+        if (!HN_ZALLOC(ctx, o->learned[m], o->settings))
+            return ctx->code;
+    for (int64_t s = 0; s < o->settings; s++)
+        for (int m = 0; m < 2; m++)
+            o->noise[m][s] =
+                hn_replicates_noise(o->results, hn_overview_cells(o, s), learned[m][1]);
+    for (int64_t s = 0; s < o->settings; s++)
+        for (int m = 0; m < HN_LEARNED && begins_group(o, s); m++)
+            learn_group(o, m, s, group);
     hn_free(ctx, group);
-    return group ? HN_OK : ctx->code;
+    return HN_OK;
 }
 
 static void find_last(struct hn_overview *o) {
@@ -288,8 +333,7 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
         !HN_ALLOC(ctx, out->row, cells) || !HN_ZALLOC(ctx, out->start, cells + 1) ||
         !HN_ALLOC(ctx, out->league, cells) || !HN_ZALLOC(ctx, out->seeds, cells) ||
         !HN_ALLOC(ctx, out->per_anchor, cells) || !HN_ALLOC(ctx, out->of, cells) ||
-        !HN_ZALLOC(ctx, out->standing, cells) || !HN_ZALLOC(ctx, out->last, cells) ||
-        !HN_ALLOC(ctx, out->spread, cells) || !HN_ALLOC(ctx, out->prior, cells))
+        !HN_ZALLOC(ctx, out->standing, cells) || !HN_ZALLOC(ctx, out->last, cells))
         return ctx->code;
     find_identities(out, out->of); // as scratch space, until settings are found
     find_settings(out);
@@ -404,19 +448,25 @@ struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, co
     return hn_replicates_mean(o->results, hn_overview_cells(o, setting), column);
 }
 
-struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
+struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t a, int64_t b,
                                       const char *column) {
-    struct hn_mean d = hn_replicates_difference(o->results, hn_overview_cells(o, setting),
-                                                hn_overview_cells(o, base), column);
-    bool known = base == o->base[setting] && strcmp(column, learned) == 0;
-    return known ? hn_mean_moderated(d, o->spread[setting], o->prior[setting]) : d;
+    int m = learned_at(column);
+    struct hn_mean d = difference_of(o, a, b, column);
+    return m < HN_LEARNED && learns_from(o, a, b)
+               ? hn_mean_moderated(d, spread_of(o, a, b, m, d), o->learned[m][a].pairs)
+               : d;
 }
 
 struct hn_mean hn_overview_to_uniform(const struct hn_overview *o, int64_t setting,
                                       const char *column) {
     int64_t base = o->base[setting];
-    return base < 0 || base == setting ? hn_no_mean
-                                       : hn_overview_difference(o, setting, base, column);
+    int m = learned_at(column);
+    if (base < 0 || base == setting)
+        return hn_no_mean;
+    struct hn_mean d = difference_of(o, setting, base, column);
+    return m < HN_LEARNED ? hn_mean_moderated(d, spread_of(o, setting, base, m, d),
+                                              o->learned[m][setting].to_base)
+                          : d;
 }
 
 struct hn_cost hn_overview_cost(const struct hn_overview *o, int64_t setting) {

@@ -12,7 +12,7 @@
 
 struct hn_phrase; // core/text.h
 
-enum { HN_GRID_AXES = 24, HN_HEADED_MAX = 16 };
+enum { HN_GRID_AXES = 24, HN_HEADED_MAX = 16, HN_LEARNED = 5 };
 
 // Something in which settings differ, besides the sampler.
 struct hn_grid_axis {
@@ -36,10 +36,13 @@ struct hn_overview {
     bool *per_anchor; // [settings] its sampler gives every anchor negatives of its own: `mined`
     enum hn_standing *standing; // [settings] hn_overview_front() by the first measure of hardness
     bool *last;                 // [settings] its step is the last one of its file
-    // [settings] Of the difference to the base in false negatives, and what it learns from those of
-    // its base and kind of negatives.
-    struct hn_spread *spread;
-    struct hn_prior *prior;
+    // What settings of one base and kind of negatives learn from one another of false negatives and
+    // of measures of hardness, and what that is measured by: [settings] hn_replicates_noise() of
+    // false negatives, and of mean cosines.
+    struct hn_learned {
+        struct hn_prior to_base, pairs;
+    } * learned[HN_LEARNED]; // [settings]
+    double *noise[2];
     int64_t *row, *start; // [cells], [settings + 1]: see hn_overview_cells()
     int64_t *of;          // [cells] the setting of each
     int64_t settings, columns;
@@ -77,12 +80,12 @@ int64_t hn_overview_setting(const struct hn_overview *o, const struct hn_table *
 // All cells of a setting by seed, unfinished ones among them.
 struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t setting);
 
-// A column's mean over finished cells; its difference to another setting's, paired by seed. False
-// negatives against the base have the interval of hn_mean_moderated().
+// A column's mean over finished cells; its difference to another setting's, paired by seed. That of
+// false negatives and hardness among settings of one base has the interval of hn_mean_moderated().
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column);
-struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
+struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t a, int64_t b,
                                       const char *column);
-// To its base, hn_no_mean for Uniform itself and without one.
+// To its base, hn_no_mean for Uniform itself and without one. More is learned for it.
 struct hn_mean hn_overview_to_uniform(const struct hn_overview *o, int64_t setting,
                                       const char *column);
 // The cost of a batch in seconds, means over cells: drawing it, and its share of building, which is

@@ -4,10 +4,7 @@
 #include <gsl/gsl_sf_psi.h>
 #include <math.h>
 
-// By simulation over eleven regimes (docs/notes/intervals.md): with at most so many degrees of
-// freedom from others, and from at least so many settings, "within a limit" is false in at most 5 %
-// of families even where ratios have nothing in common.
-enum { FREEDOM_MAX = 2, SETTINGS_MIN = 6, SEEDS_MIN = 3 };
+enum { SETTINGS_MIN = 6, SEEDS_MIN = 3 };
 
 // The x > 0 with trigamma(x) = y, by Newton's method (Smyth 2004, appendix).
 static double inverse_trigamma(double y) {
@@ -24,7 +21,7 @@ static double inverse_trigamma(double y) {
 
 static bool counts(struct hn_spread s) { return s.n >= SEEDS_MIN && s.seeds > 0 && s.batches > 0; }
 
-struct hn_prior hn_prior_fit(const struct hn_spread *spread, int64_t n) {
+struct hn_prior hn_prior_fit(const struct hn_spread *spread, int64_t n, enum hn_prior_use use) {
     const struct hn_prior none = {NAN, 0};
     double mean = 0, squares = 0, shift = 0, noise = 0;
     int64_t used = 0;
@@ -42,9 +39,9 @@ struct hn_prior hn_prior_fit(const struct hn_spread *spread, int64_t n) {
     if (used < SETTINGS_MIN)
         return none;
     double extra = squares / (double)(used - 1) - noise / (double)used;
-    struct hn_prior prior = {.freedom = FREEDOM_MAX};
+    struct hn_prior prior = {.freedom = use};
     if (extra > 0) {
-        prior.freedom = fmin(2 * inverse_trigamma(extra), FREEDOM_MAX);
+        prior.freedom = fmin(2 * inverse_trigamma(extra), use);
         shift = gsl_sf_psi(0.5 * prior.freedom) - log(0.5 * prior.freedom);
     }
     prior.ratio = exp(mean + shift);
