@@ -202,7 +202,7 @@ baseline: $(program) ## make results/baseline.h5 again, which `make test` compar
 
 everything: $(program) $(shared) $(suites)
 
-run-demo: $(program)
+run-demo: $(program) $(shared)
 	$(Q)$(program) run -c harness/jobs/demo.yaml -o results/demo
 	$(Q)$(program) report results/demo --quiet
 	@echo "Results: results/demo/results.h5"
