@@ -398,6 +398,38 @@ F
 
 # A filtered run adds to what is there and never takes away.
 # A run that is killed leaves what `report` reads: the cells that are finished.
+# --json of run, report and export: one document, with the numbers of the CSV.
+test_json_of_results() {
+    "$hardneg" synth -o shaped.h5 --n 200 --dim 8 --steps 1 --quiet
+    job shaped.h5 '[uniform, knn]' 'figures: none' 'metrics: [fn_ratio, hardness, true_hardness]' >shaped.yaml
+    sed -i 's/^seeds:.*/seeds: [1, 2, 3]/' shaped.yaml
+    expect "run --json" 0 '"computed": 6' run -c shaped.yaml -o shaped --json
+    cp out run.json
+    expect "again" 0 '"reused": 6' run -c shaped.yaml -o shaped --json --quiet
+    expect "report --json" 0 '"page": "shaped/index.html"' report shaped --json
+    expect "settings as CSV" 0 '' export shaped --csv --table settings -o shaped.csv
+    expect "and as JSON" 0 '' export shaped --json --table settings -o settings.json
+    expect "runs as CSV" 0 '' export shaped --csv -o runs.csv
+    expect "and as JSON" 0 '' export shaped --json -o runs.json
+    expect "two formats" 2 'give one of them' export shaped --csv --json
+    expect "of a dry run" 2 '--json is of results' run -c shaped.yaml -o shaped --dry-run --json
+    pycheck "the same numbers" "
+import csv, json
+said, settings, runs = (json.load(open(name + '.json')) for name in ('run', 'settings', 'runs'))
+assert said['results'] == 'shaped/results.h5' and said['wanted'] == 6 and said['failed'] == said['missing'] == 0, said
+assert said['settings'] == settings['rows'] and settings['table'] == 'settings' and runs['table'] == 'runs'
+def same(text, value):
+    return text == '' if value is None else text == value if isinstance(value, str) else float(text) == float(value)
+for name, rows in ('shaped', settings['rows']), ('runs', runs['rows']):
+    lines = list(csv.DictReader(open(name + '.csv')))
+    assert len(lines) == len(rows) > 1
+    for line, row in zip(lines, rows):
+        assert len(line) == len(row)
+        for (key, text), (of, value) in zip(line.items(), row.items()):
+            assert key in (of, 'opt_' + of, of + '_2', 'opt_' + of + '_2', 'col_' + of), (key, of)
+            assert same(text, value), (key, text, value)"
+}
+
 test_unfinished() {
     "$hardneg" synth -o narrow.h5 --n 400 --dim 16 --steps 2 --quiet
     job narrow.h5 '[uniform, knn]' 'figures: none' 'metrics: [fn_ratio, hardness]' >many.yaml
@@ -677,7 +709,7 @@ for r in rows:
 }
 
 run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \
-    test_bad_jobs test_run test_summary test_narrow test_foreseen test_replacing test_outputs_apart test_unfinished test_packed test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
+    test_bad_jobs test_run test_summary test_narrow test_foreseen test_replacing test_outputs_apart test_json_of_results test_unfinished test_packed test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
     test_determinism test_threads_and_memory test_bench
 if [ ! -e noted/results.h5 ]; then
     skip "results in h5py" "test_run was left out"

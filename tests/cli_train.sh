@@ -54,6 +54,15 @@ expect "many settings of many options" 0 '' train -c job.yaml -o narrow --set st
     --set 'samplers=[uniform, batchsampler: {M: [10, 20], K: 4, alpha: [0.2, 0.5], walk: [rwr, bfs]}]'
 check "in lines of at most 100 columns" test "$(grep -v 'is not shown to beat' out | awk '{ if (length($0) > n) n = length($0) } END { print n }')" -le 100
 check "by name" says '^batchsampler .*M=20.*alpha=0.5.*walk=bfs'
+expect "as JSON" 0 '"reused": 27' train -c job.yaml -o narrow --set steps=2 --set evaluate=1 --set 'seeds=[1,2,3]' --json \
+    --set 'samplers=[uniform, batchsampler: {M: [10, 20], K: 4, alpha: [0.2, 0.5], walk: [rwr, bfs]}]'
+pycheck "accuracies of each setting" "
+import json
+said = json.load(open('out'))
+rows = said['settings']
+assert len({r['name'] for r in rows}) == len(rows) > 9 and all(r['seeds'] == 3 for r in rows), rows
+assert sum('difference_half' in r for r in rows) == len(rows) - 1, rows"
+expect "not of a dry run" 2 '--json is of results' train -c job.yaml --dry-run --json
 rm -rf narrow
 expect "of those that are wanted" 0 '^2 of 6 runs, about' train -c job.yaml --dry-run --filter knn
 check "and leaves nothing" test "$(ls)" = "$(printf 'data\nerr\njob.yaml\nout')"

@@ -3,10 +3,10 @@
 #include "core/real_text.h"
 #include "core/text.h"
 #include "harness/cli/command.h"
+#include "harness/cli/summary.h"
 #include "harness/job/fields.h"
 #include "harness/job/list.h"
 #include "plots/report/latex.h"
-#include "results/analysis/overview.h"
 #include "results/records.h"
 #include "results/rows.h"
 
@@ -111,87 +111,42 @@ static void put_table(FILE *out, const struct hn_table *t) {
     }
 }
 
-// True for a column in which settings differ.
-static bool is_key(const struct hn_column *c) {
-    return hn_is_among(c->name,
-                       HN_COLUMNS("dataset", "step", "sampler", "params", "loss", "weighting",
-                                  "weighting_params", "temperature", "batch_size"));
+// As CSV; the names of columns of /runs as in its own CSV.
+static void put_setting_name(FILE *out, const struct hn_table *runs, const char *name) {
+    int c = hn_table_find(runs, name);
+    if (c >= 0 && runs->column[c].role != HN_ROLE_QUALITY)
+        put_name(out, runs, c);
+    else
+        fputs(name, out);
 }
 
-static bool is_measure(const struct hn_column *c) {
-    if (hn_ends_in(c->name, "_lo") || hn_ends_in(c->name, "_hi")) // ends of another's interval
-        return false;
-    return c->kind == HN_COLUMN_REAL &&
-           (c->role == HN_ROLE_QUALITY || c->role == HN_ROLE_BINNED || c->role == HN_ROLE_TIME);
+static void put_value(FILE *out, const json_t *value) {
+    if (json_is_string(value))
+        put_text(out, json_string_value(value));
+    else if (json_is_real(value))
+        put_real(out, json_real_value(value));
+    else if (!json_is_null(value))
+        fprintf(out, "%" JSON_INTEGER_FORMAT,
+                json_is_boolean(value) ? (json_int_t)json_boolean_value(value)
+                                       : json_integer_value(value));
 }
 
-// Word for the interval of a difference to Uniform.
-static const char *against(const struct hn_mean *d) {
-    return isnan(d->lo) ? "" : d->lo > 0 ? "more" : d->hi < 0 ? "less" : "not determined";
-}
-
-static void put_measure(FILE *out, const struct hn_overview *o, int64_t s, const char *name) {
-    struct hn_mean mean = hn_overview_mean(o, s, name), d = hn_overview_to_uniform(o, s, name);
-    const double values[] = {mean.mean, mean.lo, mean.hi, d.mean, d.lo, d.hi};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        fputc(',', out);
-        put_real(out, values[i]);
-    }
-    fprintf(out, ",%s", against(&d));
-}
-
-// Word for whether a setting has no more false negatives than Uniform, within the margin.
-static const char *no_more(const struct hn_overview *o, int64_t s) {
-    static const char *const words[] = {
-        [HN_UNDETERMINED] = "not determined", [HN_WITHIN] = "yes", [HN_BEYOND] = "no"};
-    struct hn_mean d = hn_overview_to_uniform(o, s, "fn_ratio");
-    return isnan(d.mean) ? "" : words[hn_judge(d, HN_MARGIN)];
-}
-
-// Seconds a batch, build included, and the batches that a build is for.
-static void put_cost(FILE *out, struct hn_cost cost) {
-    put_real(out, cost.batch);
-    fputc(',', out);
-    put_real(out, cost.every);
-}
-
-// A row a setting: means over its seeds with their 95 % intervals, and differences to Uniform,
-// paired by seed.
-static enum hn_code put_settings(struct hn_context *ctx, const struct hn_results *r, FILE *out) {
-    static const char *const parts[] = {"",
-                                        "_lo",
-                                        "_hi",
-                                        "_minus_uniform",
-                                        "_minus_uniform_lo",
-                                        "_minus_uniform_hi",
-                                        "_against_uniform"};
-    struct hn_overview o;
-    if (hn_overview_make(ctx, r, &o))
-        return ctx->code;
-    for (int64_t s = -1; s < o.settings; s++) { // -1: the names
-        for (int c = 0; c < r->runs.n_columns; c++) {
-            if (!is_key(&r->runs.column[c]))
-                continue;
-            s < 0 ? put_name(out, &r->runs, c) : put_cell(out, &r->runs, c, o.first[s]);
-            fputc(',', out);
-        }
-        s < 0 ? fprintf(out, "seeds,front,no_more_false_negatives,cost_batch,build_every")
-              : fprintf(out, "%" PRId64 ",%d,%s,", o.seeds[s], o.standing[s] > HN_BEATEN,
-                        no_more(&o, s));
-        if (s >= 0)
-            put_cost(out, hn_overview_cost(&o, s));
-        for (int c = 0; c < r->runs.n_columns; c++) {
-            const struct hn_column *column = &r->runs.column[c];
-            if (!is_measure(column))
-                continue;
-            for (size_t i = 0; s < 0 && i < sizeof parts / sizeof *parts; i++)
-                fprintf(out, ",%s%s", column->name, parts[i]);
-            if (s >= 0)
-                put_measure(out, &o, s, column->name);
+static void put_settings(FILE *out, const struct hn_table *runs, json_t *rows) {
+    const char *name;
+    json_t *value;
+    for (size_t i = 0; i < json_array_size(rows) + 1; i++) { // the names first
+        json_t *row = json_array_get(rows, i > 0 ? i - 1 : 0);
+        const char *before = "";
+        json_object_foreach(row, name, value) {
+            fputs(before, out);
+            if (i == 0)
+                put_setting_name(out, runs, name);
+            else
+                put_value(out, value);
+            before = ",";
         }
         fputs("\r\n", out);
     }
-    return HN_OK;
 }
 
 static enum hn_code no_table(struct hn_context *ctx, const struct hn_results *r, const char *path,
@@ -206,16 +161,34 @@ static enum hn_code no_table(struct hn_context *ctx, const struct hn_results *r,
 // The table to write: one of the file, or one that is computed from it.
 struct content {
     const struct hn_results *results;
+    const char *name;
     const struct hn_table *table; // NULL: made of it
-    bool latex, accuracies;
+    bool latex, accuracies, json;
 };
 
+static json_t *rows_of(const struct hn_table *t) {
+    json_t *rows = json_array();
+    for (int64_t row = 0; row < t->rows; row++)
+        json_array_append_new(rows, hn_table_json(t, row));
+    return rows;
+}
+
 static enum hn_code put(struct hn_context *ctx, const struct content *c, FILE *out) {
-    if (!c->table && !c->latex)
-        return put_settings(ctx, c->results, out);
-    if (!c->table)
+    json_t *rows = NULL;
+    if (!c->table && c->latex)
         return (c->accuracies ? hn_latex_accuracies : hn_latex_settings)(ctx, c->results, out);
-    (c->latex ? hn_latex_table : put_table)(out, c->table);
+    if (!c->table && hn_settings_json(ctx, c->results, &rows))
+        return ctx->code;
+    if (c->json)
+        return hn_json_print(
+            ctx,
+            json_pack("{s:s, s:o}", "table", c->name, "rows", c->table ? rows_of(c->table) : rows),
+            out);
+    if (c->table)
+        (c->latex ? hn_latex_table : put_table)(out, c->table);
+    else
+        put_settings(out, &c->results->runs, rows);
+    json_decref(rows);
     return HN_OK;
 }
 
@@ -231,8 +204,8 @@ static enum hn_code put_file(struct hn_context *ctx, const struct content *c, co
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const struct export_params *p = call->params;
     struct hn_results r = {0};
-    if (p->csv && p->latex)
-        return hn_fail(ctx, HN_USAGE, "--csv or --latex, not both");
+    if (p->csv + p->latex + call->json > 1)
+        return hn_fail(ctx, HN_USAGE, "--csv, --latex or --json: give one of them");
     if (hn_results_open(ctx, call->args[0], &r))
         return ctx->code;
     bool trained = hn_results_table(&r, "training") != NULL;
@@ -240,7 +213,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
                        : !p->latex ? "runs"
                        : trained   ? "accuracies"
                                    : "settings";
-    struct content c = {.results = &r, .latex = p->latex};
+    struct content c = {.results = &r, .name = name, .latex = p->latex, .json = call->json};
     c.accuracies = strcmp(name, "accuracies") == 0;
     bool settings = strcmp(name, "settings") == 0;
     if (!settings && !(p->latex && c.accuracies)) {
@@ -257,8 +230,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 const struct hn_command hn_cmd_export = {
     .name = "export",
     .group = HN_GROUP_RESULTS,
-    .usage = "hardneg export RESULTS --csv|--latex [--table NAME] [-o FILE]",
-    .summary = "write a table of a results file as CSV or LaTeX",
+    .usage = "hardneg export RESULTS --csv|--latex|--json [--table NAME] [-o FILE]",
+    .summary = "write a table of a results file as CSV, LaTeX or JSON",
     .details = "RESULTS is a results file or the folder of a run. One line per row, with a line of "
                "names first, as RFC 4180 has it; numbers in the shortest form that reads back "
                "equal, empty where none applies; a text that a spreadsheet would run as a formula "
@@ -273,6 +246,7 @@ const struct hn_command hn_cmd_export = {
                 "hardneg export results.h5 --csv --table timing | head",
     .options = export_options,
     .params_size = sizeof(struct export_params),
+    .json = true,
     .min_args = 1,
     .max_args = 1,
     .run = run,

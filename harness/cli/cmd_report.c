@@ -4,6 +4,7 @@
 #include "harness/cli/command.h"
 #include "plots/page/render.h"
 #include "plots/report/report.h"
+#include "results/records.h"
 
 #include <string.h>
 
@@ -136,14 +137,27 @@ static enum hn_code write_many(struct hn_context *ctx, const struct hn_call *cal
     return hn_file_end(ctx, &html, hn_report_write_many(ctx, report, n, html.out));
 }
 
+static json_t *texts_of(const char *const *text, int n) {
+    json_t *texts = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(texts, hn_json_text(text[i]));
+    return texts;
+}
+
 static enum hn_code report_run(struct hn_context *ctx, const struct hn_call *call) {
     const struct report_params *own = call->params;
     struct paths paths = {0};
     if (call->n_args > 1 ? write_many(ctx, call, &paths, own->output)
                          : write_one(ctx, call->args[0], own, &paths))
         return ctx->code;
+    const char *page = call->n_args > 1 ? own->output : paths.page;
+    if (call->json)
+        return hn_json_print(ctx,
+                             json_pack("{s:o, s:o}", "page", hn_json_text(page), "results",
+                                       texts_of(call->args, call->n_args)),
+                             stdout);
     if (!call->quiet)
-        printf("%s\n", paths.page);
+        printf("%s\n", page);
     return HN_OK;
 }
 
@@ -162,6 +176,7 @@ const struct hn_command hn_cmd_report = {
                 "hardneg report results/monday results/friday -o both.html",
     .options = report_options,
     .params_size = sizeof(struct report_params),
+    .json = true,
     .min_args = 1,
     .max_args = 256,
     .run = report_run,

@@ -151,6 +151,15 @@ static enum hn_code time_again(struct hn_context *ctx, const struct hn_call *cal
     return HN_OK;
 }
 
+static enum hn_code print_json(struct hn_context *ctx, const struct hn_results *r,
+                               const char *folder, const struct hn_run_summary *summary) {
+    json_t *settings;
+    enum hn_code code = hn_settings_json(ctx, r, &settings);
+    return code && code != HN_NOT_APPLICABLE
+               ? code
+               : hn_run_print_json(ctx, folder, summary, "computed", settings);
+}
+
 static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            const struct run_params *p, const struct hn_job *job,
                            const struct hn_runner *run, struct hn_run_summary *summary,
@@ -168,12 +177,14 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
         call->line, job->resolved, job->resolved_sha256, job->title, job->path, env, process, n};
     if (hn_run_store(ctx, run, &record, &results, summary))
         return ctx->code;
-    if (!call->quiet && hn_print_summary(ctx, &results, p->print_step))
+    if (!call->quiet && !call->json && hn_print_summary(ctx, &results, p->print_step))
         return ctx->code;
     if (run->parts && summary->missing == 0)
         hn_file_parts_remove(ctx, run->parts);
     if (figures && draw_figures(ctx, job, &results, run->folder, term_choices[p->term]))
         return ctx->code; // partial results are not plotted
+    if (call->json && print_json(ctx, &results, run->folder, summary))
+        return ctx->code;
     if (!call->quiet)
         fprintf(stderr, "%s/results.h5: %s (%" PRId64 " computed, %" PRId64 " reused)%s\n",
                 run->folder, hn_counted(summary->wanted, "cell").text, summary->ran,
@@ -352,6 +363,8 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
                                  struct run_params *p) {
     if (!p->job)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
+    if (call->json && p->dry_run)
+        return hn_fail(ctx, HN_USAGE, HN_JSON_OF_RESULTS);
     struct hn_text_list set;
     if (open_parts(ctx, p) || hn_set_seed(ctx, &p->set, p->seed, &set))
         return ctx->code;
@@ -395,5 +408,6 @@ const struct hn_command hn_cmd_run = {
     .examples = "hardneg run -c harness/jobs/smoke.yaml -o results/smoke --set batches=20",
     .options = run_options,
     .params_size = sizeof(struct run_params),
+    .json = true,
     .run = run,
 };

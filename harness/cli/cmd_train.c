@@ -87,6 +87,15 @@ static enum hn_code write_index(struct hn_context *ctx, const struct hn_train_jo
     return hn_file_end(ctx, &file, HN_OK);
 }
 
+static enum hn_code print_json(struct hn_context *ctx, const struct hn_results *r,
+                               const char *folder, const struct hn_run_summary *summary) {
+    json_t *settings;
+    enum hn_code code = hn_train_json(ctx, r, &settings);
+    return code && code != HN_NOT_APPLICABLE
+               ? code
+               : hn_run_print_json(ctx, folder, summary, "trained", settings);
+}
+
 static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            const struct hn_train_job *job, const struct hn_runner *run,
                            struct hn_run_summary *summary) {
@@ -96,7 +105,8 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
     if (write_index(ctx, job, run) || hn_host_describe(ctx, &env, true) ||
         hn_ranks_describe(ctx, run->ranks, &env) ||
         hn_run_store(ctx, run, &record, &all, summary) ||
-        (!call->quiet && hn_train_print(ctx, &all)))
+        (!call->quiet && !call->json && hn_train_print(ctx, &all)) ||
+        (call->json && print_json(ctx, &all, run->folder, summary)))
         return ctx->code;
     if (job->adam.n_rates == 1 &&
         job->n_tasks * job->n_losses * job->n_weightings * job->n_samplers > 1)
@@ -179,6 +189,8 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
     struct hn_text_list set;
     if (!p->job)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
+    if (call->json && p->dry_run)
+        return hn_fail(ctx, HN_USAGE, HN_JSON_OF_RESULTS);
     if (!p->output && !p->dry_run)
         return hn_fail(ctx, HN_USAGE, "--output is missing: name a folder with -o DIR");
     if (p->mpi && hn_given(p->workers, 0) > 0)
@@ -236,5 +248,6 @@ const struct hn_command hn_cmd_train = {
     .examples = "hardneg train -c harness/jobs/train-cora.yaml --data datasets -o results/cora",
     .options = train_options,
     .params_size = sizeof(struct train_params),
+    .json = true,
     .run = run_train,
 };

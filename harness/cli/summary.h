@@ -4,6 +4,8 @@
 #include "datasets/retrieval.h"
 #include "harness/reproduce/reproduce.h"
 #include "harness/run/estimate.h"
+#include "harness/run/runner.h"
+#include "results/records.h"
 #include "results/store.h"
 
 // Lines of `reproduce --dry-run`, and their sum.
@@ -27,6 +29,12 @@ void hn_print_composition(const struct hn_snapshot_info *info, const struct hn_c
 // passage.
 void hn_print_retrieval(const struct hn_retrieval_info *info, FILE *out);
 
+// A record a setting: where it was measured, means over its seeds with their 95 % intervals, and
+// differences to Uniform, paired by seed (docs/reference/commands.md). HN_NOT_APPLICABLE: there is
+// no cell. *rows is the caller's, NULL on failure.
+HN_MUST_USE enum hn_code hn_settings_json(struct hn_context *ctx, const struct hn_results *r,
+                                          json_t **rows);
+
 // The main numbers of every setting at one step, or at the last one of each file, on standard
 // output: means over seeds, so that a run says something before any figure is opened. A long table
 // has settings of every sampler; those left out are counted by sampler and step. HN_USAGE: a step
@@ -38,6 +46,19 @@ HN_MUST_USE enum hn_code hn_print_summary(struct hn_context *ctx, const struct h
 // Prints tables of accuracies: a row per setting, mean and deviation over seeds at the end, the
 // paired difference to the first sampler with its standard error, and the untrained encoder.
 HN_MUST_USE enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *results);
+
+#define HN_JSON_OF_RESULTS                                                                         \
+    "--json is of results, which --dry-run does not make: leave one of them out"
+// Prints the document of --json of `run` and `train`: the results file in `folder`, how many items
+// are of which kind, called as `ran` for those that ran now, and a record a setting, which it takes
+// over.
+HN_MUST_USE enum hn_code hn_run_print_json(struct hn_context *ctx, const char *folder,
+                                           const struct hn_run_summary *summary, const char *ran,
+                                           json_t *settings);
+// A record a setting of trainings: means and half-intervals over seeds at the end, and the
+// difference to the first. *rows is the caller's, NULL on failure.
+HN_MUST_USE enum hn_code hn_train_json(struct hn_context *ctx, const struct hn_results *results,
+                                       json_t **rows);
 
 // HN_PARTIAL if some of the items that the results have failed, or if none is applicable; they are
 // called `one` each.

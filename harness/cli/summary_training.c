@@ -289,6 +289,38 @@ static void print_failures(const struct hn_results *r) {
     }
 }
 
+static void set_mean(json_t *row, const char *name, struct hn_mean m) {
+    char half[96];
+    snprintf(half, sizeof half, "%s_half", name);
+    json_object_set_new(row, name, hn_json_real(m.mean));
+    json_object_set_new(row, half, hn_json_real(m.half));
+}
+
+enum hn_code hn_train_json(struct hn_context *ctx, const struct hn_results *r, json_t **rows) {
+    struct hn_trained t;
+    *rows = NULL;
+    enum hn_code code = hn_trained_open(ctx, r, &t);
+    if (code)
+        return code;
+    *rows = json_array();
+    for (int64_t k = 0; k < t.settings; k++) {
+        struct hn_trained_row of = {.base = k, .setting = -1};
+        while (t.base[k] == k && hn_trained_next_row(&t, &of)) {
+            json_t *row = json_pack(
+                "{s:o, s:o, s:I}", "table", hn_json_text(hn_trained_title(&t, k).text), "name",
+                hn_json_text(of.name), "seeds", (json_int_t)t.overview.seeds[of.setting]);
+            for (int c = hn_trained_next(&t, k, -1); c >= 0; c = hn_trained_next(&t, k, c))
+                set_mean(row, t.table->column[c].name,
+                         hn_trained_at(&t, of.setting, t.table->column[c].name, of.step));
+            if (of.setting != k)
+                set_mean(row, "difference",
+                         hn_trained_difference(&t, of.setting, k, hn_trained_column(&t, k)));
+            json_array_append_new(*rows, row);
+        }
+    }
+    return HN_OK;
+}
+
 enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *r) {
     struct hn_trained t;
     enum hn_code code = hn_trained_open(ctx, r, &t);

@@ -1,0 +1,103 @@
+// The settings of results as records: of `export --table settings`, and of --json of `run`.
+#include "core/files.h"
+#include "core/text.h"
+#include "harness/cli/summary.h"
+#include "results/analysis/overview.h"
+#include "results/records.h"
+#include "results/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// True for a column in which settings differ.
+static bool is_key(const struct hn_column *c) {
+    return hn_is_among(c->name,
+                       HN_COLUMNS("dataset", "step", "sampler", "params", "loss", "weighting",
+                                  "weighting_params", "temperature", "batch_size"));
+}
+
+static bool is_measure(const struct hn_column *c) {
+    if (hn_ends_in(c->name, "_lo") || hn_ends_in(c->name, "_hi")) // ends of another's interval
+        return false;
+    return c->kind == HN_COLUMN_REAL &&
+           (c->role == HN_ROLE_QUALITY || c->role == HN_ROLE_BINNED || c->role == HN_ROLE_TIME);
+}
+
+// Word for the interval of a difference to Uniform.
+static const char *against(struct hn_mean d) {
+    return isnan(d.lo) ? "" : d.lo > 0 ? "more" : d.hi < 0 ? "less" : "not determined";
+}
+
+// Word for whether a setting has no more false negatives than Uniform, within the margin.
+static const char *no_more(const struct hn_overview *o, int64_t s) {
+    static const char *const words[] = {
+        [HN_UNDETERMINED] = "not determined", [HN_WITHIN] = "yes", [HN_BEYOND] = "no"};
+    struct hn_mean d = hn_overview_to_uniform(o, s, "fn_ratio");
+    return isnan(d.mean) ? "" : words[hn_judge(d, HN_MARGIN)];
+}
+
+// A number `name` and the ends of its interval, `name_lo` and `name_hi`.
+static void set_mean(json_t *row, const char *name, const char *of, struct hn_mean m) {
+    static const char *const ends[] = {"", "_lo", "_hi"};
+    const double value[] = {m.mean, m.lo, m.hi};
+    for (int i = 0; i < 3; i++) {
+        char key[128];
+        snprintf(key, sizeof key, "%s%s%s", name, of, ends[i]);
+        json_object_set_new(row, key, hn_json_real(value[i]));
+    }
+}
+
+static void set_measure(json_t *row, const struct hn_overview *o, int64_t s, const char *name) {
+    struct hn_mean d = hn_overview_to_uniform(o, s, name);
+    char key[128];
+    set_mean(row, name, "", hn_overview_mean(o, s, name));
+    set_mean(row, name, "_minus_uniform", d);
+    snprintf(key, sizeof key, "%s_against_uniform", name);
+    json_object_set_new(row, key, json_string(against(d)));
+}
+
+static json_t *setting_json(const struct hn_overview *o, int64_t s) {
+    const struct hn_table *runs = &o->results->runs;
+    json_t *row = json_object(), *cell = hn_table_json(runs, o->first[s]);
+    for (int c = 0; c < runs->n_columns; c++)
+        if (is_key(&runs->column[c]))
+            json_object_set(row, runs->column[c].name, json_object_get(cell, runs->column[c].name));
+    json_decref(cell);
+    struct hn_cost cost = hn_overview_cost(o, s);
+    json_object_set_new(row, "seeds", json_integer(o->seeds[s]));
+    json_object_set_new(row, "front", json_boolean(o->standing[s] > HN_BEATEN));
+    json_object_set_new(row, "no_more_false_negatives", json_string(no_more(o, s)));
+    json_object_set_new(row, "cost_batch", hn_json_real(cost.batch));
+    json_object_set_new(row, "build_every", hn_json_real(cost.every));
+    for (int c = 0; c < runs->n_columns; c++)
+        if (is_measure(&runs->column[c]))
+            set_measure(row, o, s, runs->column[c].name);
+    return row;
+}
+
+enum hn_code hn_run_print_json(struct hn_context *ctx, const char *folder,
+                               const struct hn_run_summary *summary, const char *ran,
+                               json_t *settings) {
+    char path[4096];
+    hn_put_text(path, sizeof path, "%s/results.h5", folder);
+    return hn_json_print(
+        ctx,
+        json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "results", hn_json_text(path),
+                  "wanted", (json_int_t)summary->wanted, ran, (json_int_t)summary->ran, "reused",
+                  (json_int_t)summary->present, "failed", (json_int_t)summary->failed,
+                  "not_applicable", (json_int_t)summary->not_applicable, "missing",
+                  (json_int_t)summary->missing, "settings", settings ? settings : json_array()),
+        stdout);
+}
+
+enum hn_code hn_settings_json(struct hn_context *ctx, const struct hn_results *r, json_t **rows) {
+    struct hn_overview o;
+    *rows = NULL;
+    enum hn_code code = hn_overview_make(ctx, r, &o);
+    if (code)
+        return code;
+    *rows = json_array();
+    for (int64_t s = 0; s < o.settings; s++)
+        json_array_append_new(*rows, setting_json(&o, s));
+    return HN_OK;
+}
