@@ -66,6 +66,16 @@ assert one == both"
     check_same "other threads: equal cells" twin.h5 again.h5
 }
 
+test_guide() {
+    sed -n '/^```yaml/,/^```/p' "$root/docs/board.md" | sed '1d;$d' >guide.yaml
+    expect "the entry of docs/board.md" 0 '' board --suite suite.yaml --entry guide.yaml -o guide.h5 -q
+    sed 's,enc/a-1,enc/z-1,' suite.yaml >absent.yaml
+    for e in "$root"/harness/reproduce/board/*.yaml; do # read before the encoders are missed
+        expect "an entry of hardneg: $e" 3 'z-1.h5' board --suite absent.yaml --entry "$e" -o own.h5 -q
+        check "its name: $e" grep -q "^name: $(basename "${e%.yaml}")$" "$e"
+    done
+}
+
 # The scores by the sums of docs/board.md, in Python.
 test_scores() {
     with_python "scores of a board" || return 0
@@ -164,5 +174,5 @@ test_wrong_files() {
     expect "wrong: an entry without a suite" 2 'entry needs --suite' board --entry twin.yaml reference.h5
 }
 
-run_tests "${2:-}" "test_made" test_made test_page test_scores test_truth test_kept test_wrong_entries test_wrong_suites test_wrong_files
+run_tests "${2:-}" "test_made" test_made test_page test_guide test_scores test_truth test_kept test_wrong_entries test_wrong_suites test_wrong_files
 finish

@@ -34,7 +34,7 @@ def front(points):
 
 
 def at_hardness(line, hard, false):
-    """Beyond the reference's; below its softest setting the line is mirrored there."""
+    """Beyond the reference's; below its setting of lowest hardness the line is mirrored."""
     x, y = line
     return false - np.interp(hard, [*(2 * x[0] - x[:0:-1]), *x], [*(2 * y[0] - y[:0:-1]), *y])
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # A suite of the board and entries on it (docs/board.md): `harness/reproduce/board.sh PROGRAM DATA OUTPUT SIZE [ENTRY...]`, called
 # by `make board`. Makes the encoders (encoders.sh; DATA as there), OUTPUT/suite.yaml, which lists them by checksum, and
-# OUTPUT/reference.h5, unless they are there; measures each ENTRY (YAML) beside its file, and writes OUTPUT/board.html and
-# OUTPUT/board.md of these and of OUTPUT/entries/*.h5. SIZE: small, of 3,300 items a series, or full, of 10,000. KINDS, ENCODERS:
-# fewer of them. Given again, it goes on where it was broken off.
+# OUTPUT/reference.h5, unless they are there; measures each ENTRY (YAML) beside its file, without one those of hardneg's own samplers
+# (harness/reproduce/board/) in OUTPUT/entries/; and writes OUTPUT/board.html and OUTPUT/board.md of these and of what lies there.
+# SIZE: small, of 3,300 items a series, or full, of 10,000. KINDS, ENCODERS: fewer of them. Given again, it goes on where it was
+# broken off.
 set -eu
 program=$1 data=$2 output=$3
 size=$([ "$4" = small ] && echo quick || echo full)
@@ -35,7 +36,7 @@ make_suite() {
     done
     aside=$(kept "${made[@]}")
     {
-        cat "$here/jobs/board.yaml"
+        cat "$here/reproduce/board.yaml"
         echo "kinds:"
         for kind in "${made[@]}"; do list_kind "$kind" "$(grep -qx "$kind" <<<"$aside" && echo true || echo false)"; done
     } | sed "s/^suite: .*/suite: $suite/" >"$output/suite.yaml.new"
@@ -46,11 +47,15 @@ mkdir -p "$output/encoders" "$output/entries"
 output=$(cd "$output" && pwd)
 [ -r "$output/suite.yaml" ] || make_suite
 [ -r "$output/reference.h5" ] || "$program" board --suite "$output/suite.yaml" -o "$output/reference.h5"
+measure() { "$program" board --suite "$output/suite.yaml" --entry "$1" -o "$2"; } # ENTRY FILE
 own=()
 for entry in "$@"; do
-    result=${entry%.yaml}.h5
-    "$program" board --suite "$output/suite.yaml" --entry "$entry" -o "$result"
-    [ "$(realpath "$(dirname "$result")")" = "$output/entries" ] || own+=("$result")
+    measure "$entry" "${entry%.yaml}.h5"
+    own+=("${entry%.yaml}.h5")
+done
+for entry in "$here"/reproduce/board/*.yaml; do
+    result=$output/entries/$(basename "${entry%.yaml}").h5
+    [ $# -gt 0 ] || [ -r "$result" ] || measure "$entry" "$result"
 done
 shopt -s nullglob
 "$program" board "$output/reference.h5" "$output"/entries/*.h5 ${own[@]+"${own[@]}"} -o "$output/board.html" | tee "$output/board.md"

@@ -221,14 +221,59 @@ static void put_entries(const struct page *p) {
                 "<h3 id=e%" PRId64 ">%s</h3>\n<p>By %s. Its constants were chosen on: %s.</p>\n"
                 "<p class=soft><code>%s</code></p>\n",
                 i, e->name, e->authors, e->chosen_on, e->labels);
-        if (e->softer || e->beyond)
+        if (e->below || e->beyond)
             fprintf(p->html,
-                    "<p class=soft>Over all encoders, by mean cosine: %s softer than the softest "
-                    "of the "
+                    "<p class=soft>Over all encoders, by mean cosine: %s less hard than all of the "
                     "reference, %" PRId64 " harder than its hardest.</p>\n",
-                    hn_counted(e->softer, "setting").text, e->beyond);
+                    hn_counted(e->below, "setting").text, e->beyond);
     }
     fputs("</details>\n", p->html);
+}
+
+// Of a kind intervals are over its encoders.
+static void put_kind(const struct page *p, int64_t kind) {
+    fprintf(p->html,
+            "<div class=by data-measure=%d><div class=scroll><table class=sortable><thead><tr><th "
+            "scope=col><button type=button>Entry</button></th>",
+            p->measure);
+    for (int s = 0; s < HN_BOARD_SCORES; s++) {
+        fputs("<th scope=col class=n><button type=button>", p->html);
+        if (s == HN_BOARD_EXCESS)
+            fputs("Excess", p->html);
+        else
+            fprintf(p->html, "Gain at +%.3g", hn_board_budgets[s - HN_BOARD_GAIN]);
+        fputs("</button></th>", p->html);
+    }
+    fputs("</tr></thead><tbody>\n", p->html);
+    for (int64_t i = 0; i < p->b->entries; i++) {
+        hn_html(p->html, "<tr><th scope=row>%s</th>", p->b->entry[p->order[i]].name);
+        for (int s = 0; s < HN_BOARD_SCORES; s++) {
+            struct hn_board_score of = {p->measure, s};
+            put_number(p->html, hn_board_on_kind(p->b, p->order[i], of, kind),
+                       s == HN_BOARD_EXCESS ? 2 : 3, true);
+        }
+        fputs("</tr>\n", p->html);
+    }
+    fputs("</tbody></table></div></div>\n", p->html);
+}
+
+static enum hn_code put_kinds(struct page *p) {
+    hn_html_fold(p->html, "kinds", "Kinds", false);
+    fputs("<p>± is half of the 95 % interval over the encoders of a kind.</p>\n", p->html);
+    for (int64_t k = 0; k < p->b->kinds; k++) {
+        const struct hn_board_kind *kind = &p->b->kind[k];
+        hn_html(p->html,
+                "<h3>%s%s</h3>\n<p class=soft>%s, Uniform's false negatives %.2f %%.</p>\n",
+                kind->name, kind->kept ? " (kept aside)" : "",
+                hn_counted(kind->encoders, "encoder").text, kind->uniform);
+        for (int m = 0; m < HN_BOARD_MEASURES; m++) {
+            if (choose_measure(p, m))
+                return p->ctx->code;
+            put_kind(p, k);
+        }
+    }
+    fputs("</details>\n", p->html);
+    return HN_OK;
 }
 
 static void put_suite(const struct page *p) {
@@ -236,17 +281,7 @@ static void put_suite(const struct page *p) {
     hn_html_fold(p->html, "suite", "Suite", true);
     hn_html(p->html, "<p>%s, checksum <code>%.12s</code>, results version %d.</p>\n", b->suite,
             b->sha256, b->version);
-    fputs("<div class=scroll><table class=sortable><thead><tr><th scope=col>Kind</th><th scope=col "
-          "class=n>Encoders</th><th scope=col class=n>Uniform's false negatives (%)</th><th "
-          "scope=col>Kept aside</th></tr></thead><tbody>\n",
-          p->html);
-    for (int64_t k = 0; k < b->kinds; k++)
-        hn_html(p->html,
-                "<tr><th scope=row>%s</th><td class=n>%" PRId64
-                "</td><td class=n>%.2f</td><td>%s</td></tr>\n",
-                b->kind[k].name, b->kind[k].encoders, b->kind[k].uniform,
-                b->kind[k].kept ? "yes" : "no");
-    fputs("</tbody></table></div>\n</details>\n", p->html);
+    fputs("</details>\n", p->html);
 }
 
 static enum hn_code for_measures(struct page *p, void (*put)(struct page *p)) {
@@ -304,6 +339,8 @@ static enum hn_code put_page(struct page *p) {
     if (for_measures(p, put_pairs))
         return p->ctx->code;
     fputs("</details>\n", p->html);
+    if (put_kinds(p))
+        return p->ctx->code;
     put_entries(p);
     put_suite(p);
     return HN_OK;

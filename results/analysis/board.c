@@ -170,13 +170,13 @@ static bool is_measured(const struct hn_front_stop *stop, int64_t n) {
     return all;
 }
 
-// The excess of the reference at a hardness. Below its softest setting the line is mirrored there:
-// what is softer by so much falls as far behind as what is harder would be ahead, so that the noise
-// of a setting that is as hard as the softest cancels. Beyond its hardest, it is that one's.
+// The excess of the reference at a hardness. Below its setting of the lowest hardness the line is
+// mirrored there: a setting that is less hard by so much is as far behind as one that is harder
+// would be ahead, so that noise about that hardness cancels. Beyond its hardest, it is that one's.
 static double excess_at(const struct hn_front_stop *line, int64_t n, double hard) {
-    double softest = line[0].value[HN_FRONT_HIGH], least = line[0].value[HN_FRONT_LOW];
-    if (hard < softest)
-        return 2 * least - excess_at(line, n, 2 * softest - hard);
+    double easiest = line[0].value[HN_FRONT_HIGH], min = line[0].value[HN_FRONT_LOW];
+    if (hard < easiest)
+        return 2 * min - excess_at(line, n, 2 * easiest - hard);
     return hard >= line[n - 1].value[HN_FRONT_HIGH]
                ? line[n - 1].value[HN_FRONT_LOW]
                : hn_front_at(line, n, HN_FRONT_HIGH, hard, HN_FRONT_LOW);
@@ -185,7 +185,7 @@ static double excess_at(const struct hn_front_stop *line, int64_t n, double hard
 static double excess_beyond(const struct hn_front_stop *line, int64_t n,
                             const struct hn_front_stop *own, struct hn_board_entry *counts) {
     double hard = own->value[HN_FRONT_HIGH];
-    counts->softer += hard < line[0].value[HN_FRONT_HIGH];
+    counts->below += hard < line[0].value[HN_FRONT_HIGH];
     counts->beyond += hard > line[n - 1].value[HN_FRONT_HIGH];
     return own->value[HN_FRONT_LOW] - excess_at(line, n, hard);
 }
@@ -221,7 +221,7 @@ static void score(struct reading *a, const struct hn_overview *o, int64_t entry,
     for (int64_t i = 0; i < own; i++)
         sum += excess_beyond(a->line, n, &a->own[i], &counts);
     if (measure == 0) {
-        e->softer += counts.softer;
+        e->below += counts.below;
         e->beyond += counts.beyond;
     }
     struct hn_board_score of = {measure, HN_BOARD_EXCESS};
@@ -304,9 +304,9 @@ static int by_name(const void *a, const void *b) {
                   hn_results_get((*y)->results, HN_BOARD_ENTRY));
 }
 
-// Room for the entries, and their files by name.
-static enum hn_code make_room(struct reading *a, const struct hn_board_file *file, int64_t n,
-                              const struct hn_board_file **sorted) {
+// Allocates entries and values, and sorts the files of entries by name.
+static enum hn_code reserve(struct reading *a, const struct hn_board_file *file, int64_t n,
+                            const struct hn_board_file **sorted) {
     struct hn_board *b = a->b;
     int64_t values = n * HN_BOARD_MEASURES * HN_BOARD_SCORES * b->encoders, entries = 0;
     if (!HN_ZALLOC(a->ctx, b->entry, n) || !HN_ALLOC(a->ctx, b->value, values))
@@ -334,7 +334,7 @@ enum hn_code hn_board_read(struct hn_context *ctx, const struct hn_board_file *f
     out->version = hn_results_version(r);
     if (!sorted || find_kinds(&a, only) || hn_overview_make(ctx, r, &a.of_reference) ||
         check_cells(ctx, &a.of_reference, a.suite, a.reference->name) ||
-        make_room(&a, file, n, sorted))
+        reserve(&a, file, n, sorted))
         return ctx->code;
     find_uniform(&a);
     for (int64_t i = 0; i + 1 < n; i++)

@@ -9,7 +9,7 @@ enum { HN_BOARD_MEASURES = 3, HN_BOARD_BUDGETS = 3, HN_BOARD_KINDS_MAX = 64 };
 extern const struct hn_hardness hn_board_measures[HN_BOARD_MEASURES];
 extern const double hn_board_budgets[HN_BOARD_BUDGETS]; // points of false negatives over Uniform's
 
-// What an entry is scored by, for each measure of hardness: points of false negatives beyond those
+// Scores of an entry, for each measure of hardness: points of false negatives beyond those
 // of the reference at equal hardness (less is better), and from HN_BOARD_GAIN on hardness beyond
 // that of the reference within each budget (more is better).
 enum { HN_BOARD_EXCESS, HN_BOARD_GAIN, HN_BOARD_SCORES = HN_BOARD_GAIN + HN_BOARD_BUDGETS };
@@ -40,9 +40,9 @@ struct hn_board_kind {
 struct hn_board_entry {
     const char *name, *authors, *chosen_on, *labels, *file; // labels: its settings
     int64_t settings;
-    double cost;            // seconds of a batch, the mean over encoders and settings
-    int64_t softer, beyond; // settings on encoders, by the first measure: no harder than the
-                            // softest of the reference, and harder than its hardest
+    double cost; // seconds of a batch, the mean over encoders and settings
+    // Settings on encoders, by the first measure: less hard than all of the reference, and harder.
+    int64_t below, beyond;
 };
 // Texts are borrowed from the results. Of kinds those kept aside stand last.
 struct hn_board {

@@ -82,7 +82,7 @@ json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b) {
             json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "entry", hn_json_text(e->name),
                       "authors", hn_json_text(e->authors), "chosen_on", hn_json_text(e->chosen_on),
                       "settings", hn_json_text(e->labels), "seconds", hn_json_real(e->cost),
-                      "softer", (json_int_t)e->softer, "beyond", (json_int_t)e->beyond));
+                      "below", (json_int_t)e->below, "beyond", (json_int_t)e->beyond));
     }
     for (int m = 0; m < HN_BOARD_MEASURES; m++) {
         const char *word = hn_board_measures[m].word;

@@ -1,4 +1,4 @@
-// What the board says over kinds: intervals, verdicts, pairs of entries, mean ranks.
+// The statistic of the board over kinds: intervals, verdicts, pairs of entries, mean ranks.
 #include "core/rank_tests.h"
 #include "results/analysis/board.h"
 

@@ -237,7 +237,7 @@ static void fill(struct hn_results *r, const char *entry, const char *suite, con
 }
 
 // The line from (0, 0) to (.4, 20 points) has 10 at .2, where the entry has 5; at +2 points it is
-// .04 hard, and the entry's .08. Softer by .2, the line is at -10.
+// .04 hard, and the entry's .08. Less hard by .2, the line is at -10.
 static void reading(void) {
     struct hn_results r[2];
     struct hn_board b;
@@ -256,7 +256,7 @@ static void reading(void) {
     HN_CHECK(&ctx, hn_table_set_real(&ctx, &r[1].runs, 0, "true_mean", -.2));
     HN_CHECK(&ctx, hn_board_read(&ctx, file, 2, NULL, &b));
     CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, excess, 0).mean, 15, 1e-9);
-    CU_ASSERT_EQUAL(b.entry[0].softer, 1);
+    CU_ASSERT_EQUAL(b.entry[0].below, 1);
     HN_CHECK(&ctx, hn_table_set_real(&ctx, &r[1].runs, 0, "true_mean", .5)); // beyond knn
     HN_CHECK(&ctx, hn_board_read(&ctx, file, 2, NULL, &b));
     CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, excess, 0).mean, -15, 1e-9);
