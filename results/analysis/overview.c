@@ -226,8 +226,8 @@ static void find_identities(struct hn_overview *o, int64_t *seen) {
                                                                                   : HN_OF_PROBLEM;
 }
 
-// What settings learn from one another, and the column whose intervals over batches stand for its
-// own. Of hardness batches have the mean cosine alone.
+// Columns that settings learn from one another in, and the column whose intervals over batches
+// stand for its own. Of hardness batches have the mean cosine alone.
 static const char *const learned[HN_LEARNED][2] = {{"fn_ratio", "fn_ratio"},
                                                    {"cos_mean", "cos_mean"},
                                                    {"true_mean", "cos_mean"},

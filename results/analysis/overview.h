@@ -36,9 +36,9 @@ struct hn_overview {
     bool *per_anchor; // [settings] its sampler gives every anchor negatives of its own: `mined`
     enum hn_standing *standing; // [settings] hn_overview_front() by the first measure of hardness
     bool *last;                 // [settings] its step is the last one of its file
-    // What settings of one base and kind of negatives learn from one another of false negatives and
-    // of measures of hardness, and what that is measured by: [settings] hn_replicates_noise() of
-    // false negatives, and of mean cosines.
+    // Learned from one another, in false negatives and measures of hardness, by settings of one
+    // base and kind of negatives; and [settings] hn_replicates_noise() of false negatives, and of
+    // mean cosines.
     struct hn_learned {
         struct hn_prior to_base, pairs;
     } * learned[HN_LEARNED]; // [settings]

@@ -14,8 +14,8 @@ struct hn_spread {
     double batches; // squared half-intervals over batches, those of both settings together
 };
 
-// How many degrees of freedom others may add: by simulation (docs/notes/intervals.md) what is said
-// is then false in at most 5 % of families even where ratios have nothing in common.
+// Degrees of freedom that others may add at most: by simulation (docs/notes/intervals.md) what is
+// said is then false in at most 5 % of families even where ratios have nothing in common.
 enum hn_prior_use {
     HN_PRIOR_PAIRS = 1,  // of intervals of all pairs of settings together
     HN_PRIOR_TO_BASE = 2 // of differences to one and the same
