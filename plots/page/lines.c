@@ -16,7 +16,11 @@ static int with_style(int colour, int style) {
     return colour + HN_LINE_STYLE * (1 + style % HN_LINE_STYLES);
 }
 
-int hn_line_number(int i) { return with_style(2 + i % HN_LINE_HUES, i + 1); }
+// Values of the order that are far apart: as many as share no factor with dashes and marks.
+int hn_line_number(int i) {
+    static const int apart[] = {2, 7, 0, 5, 3};
+    return with_style(HN_LINE_ORDERED + apart[i % (int)(sizeof apart / sizeof *apart)], i + 1);
+}
 
 int hn_line_of_setting(int line, int i) {
     // Steps of 7 visit all styles and keep dashes of neighbours apart.
@@ -27,6 +31,29 @@ int hn_line_ordered(int i, int n) {
     return with_style(HN_LINE_ORDERED + (n > 1 ? i * (HN_LINES_ORDERED - 1) / (n - 1) : 0), i);
 }
 
+// The samplers of results, in the order of their first rows; of more than that the rest share hues.
+enum { SAMPLERS_MAX = 64 };
+struct names {
+    const char *name[SAMPLERS_MAX];
+    int n;
+};
+
+static int place(const struct names *names, const char *name) {
+    int i = 0;
+    while (i < names->n && strcmp(names->name[i], name) != 0)
+        i++;
+    return i;
+}
+
+static struct names samplers_of(const struct hn_table *runs) {
+    struct names names = {.n = 0};
+    int column = hn_table_find(runs, "sampler");
+    for (int64_t row = 0; column >= 0 && row < runs->rows && names.n < SAMPLERS_MAX; row++)
+        if (place(&names, runs->cells[column].text[row]) == names.n)
+            names.name[names.n++] = runs->cells[column].text[row];
+    return names;
+}
+
 static int registered(const char *sampler) {
     int number = 0;
     while (hn_samplers[number] && strcmp(hn_samplers[number]->name, sampler) != 0)
@@ -34,16 +61,38 @@ static int registered(const char *sampler) {
     return number;
 }
 
-int hn_line_of_sampler(const struct hn_table *runs, const char *sampler) {
-    int number = registered(sampler), before = 0;
-    for (int64_t row = 0; !hn_samplers[number] && row < runs->rows; row++) {
-        const char *other = hn_table_text(runs, row, "sampler");
-        if (strcmp(other, sampler) == 0)
-            return hn_line_number(number - 1 + before);
-        bool first = hn_table_row_with(runs, "sampler", other) == row;
-        before += first && !hn_samplers[registered(other)];
+// The place in the registry, or behind it, by first appearance.
+static int number_of(const struct names *names, const char *sampler) {
+    int number = registered(sampler);
+    bool unknown = !hn_samplers[number];
+    for (int i = 0; unknown && i < place(names, sampler); i++)
+        number += !hn_samplers[registered(names->name[i])];
+    return number;
+}
+
+// The hue of a number: in turn, unless a lower number of the same results has it.
+static int hue_of(const struct names *names, int number) {
+    bool there[SAMPLERS_MAX + HN_LINE_STYLE] = {false}, taken[HN_LINE_HUES] = {false};
+    int hue = 0, left = HN_LINE_HUES;
+    for (int i = 0; i < names->n; i++)
+        there[number_of(names, names->name[i])] = true;
+    for (int k = 1; k <= number; k++) {
+        if (k < number && !there[k])
+            continue;
+        hue = (k - 1) % HN_LINE_HUES;
+        while (left > 0 && taken[hue])
+            hue = (hue + 1) % HN_LINE_HUES;
+        left -= !taken[hue];
+        taken[hue] = true;
     }
-    return number == 0 ? with_style(HN_LINE_UNIFORM, 0) : hn_line_number(number - 1);
+    return 2 + hue;
+}
+
+int hn_line_of_sampler(const struct hn_table *runs, const char *sampler) {
+    const struct names names = samplers_of(runs);
+    int number = number_of(&names, sampler);
+    return number == 0 ? with_style(HN_LINE_UNIFORM, 0)
+                       : with_style(hue_of(&names, number), number);
 }
 
 // The number in which alone settings differ: the batch size, or an option.

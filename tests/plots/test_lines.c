@@ -46,9 +46,10 @@ static int words_of(const char *name) {
 }
 
 // Every registered sampler has a line that differs from the others' in two of colour, dash and
-// mark, whatever the file holds; so have the first forty things of any kind, and of one sampler the
+// mark; so have the first forty things of any kind, and of one sampler the
 // first forty settings differ in dash or mark.
 static void look_at_lines(void) {
+    const struct hn_table none = {.rows = 0};
     struct hn_results r = figures_results(&ctx);
     HN_SCOPE(&ctx);
     CU_ASSERT_EQUAL(words_of("hn_dashes"), 12);
@@ -56,8 +57,8 @@ static void look_at_lines(void) {
     CU_ASSERT_EQUAL(words_of("hn_sizes"), 13);
     for (int i = 0; hn_samplers[i]; i++)
         for (int k = 0; k < i; k++)
-            CU_ASSERT(shared(hn_line_of_sampler(&r.runs, hn_samplers[i]->name),
-                             hn_line_of_sampler(&r.runs, hn_samplers[k]->name)) < 2);
+            CU_ASSERT(shared(hn_line_of_sampler(&none, hn_samplers[i]->name),
+                             hn_line_of_sampler(&none, hn_samplers[k]->name)) < 2);
     CU_ASSERT_EQUAL(hn_line_colour(hn_line_of_sampler(&r.runs, "uniform")), HN_LINE_UNIFORM);
     for (int i = 0; i < HN_LINE_STYLES; i++)
         for (int k = 0; k < i; k++) {
@@ -169,14 +170,45 @@ static void colours(void) {
         for (int k = 0; k < 3; k++)
             CU_ASSERT(contrast(dark(theme[i], parts[k]), page) >= 3);
     }
+    const struct hn_table none = {.rows = 0};
     for (int i = 0; hn_samplers[i]; i++)
         for (int k = 0; k < i; k++) {
-            int a = hn_line_number(i), b = hn_line_number(k);
+            int a = hn_line_of_sampler(&none, hn_samplers[i]->name),
+                b = hn_line_of_sampler(&none, hn_samplers[k]->name);
             unsigned x = theme[hn_line_colour(a) - 1], y = theme[hn_line_colour(b) - 1];
             CU_ASSERT(x == y ? hn_line_style(a) % 13 != hn_line_style(b) % 13
                              : difference(x, y) >= 18 &&
                                    difference(dark(x, "stroke"), dark(y, "stroke")) >= 18);
         }
+}
+
+// Results of as many samplers as there are hues, taken from the registry with gaps: no two share a
+// colour, and things that are no samplers have none of theirs.
+static void hues_are_of_samplers(void) {
+    begin();
+    struct hn_results r = {0};
+    figures_table(&ctx, &r.runs, "runs", "sampler", "seed");
+    for (int i = 0, n = 0; hn_samplers[i] && n <= HN_LINE_HUES; i++)
+        if (i == 0 || i > 3) { // without the first ones: later ones keep apart from each other
+            figures_row(&ctx, &r.runs);
+            figures_text(&ctx, &r.runs, "sampler", hn_samplers[i]->name);
+            n++;
+        }
+    figures_row(&ctx, &r.runs);
+    figures_text(&ctx, &r.runs, "sampler", "of another program");
+    for (int64_t a = 0; a < r.runs.rows; a++)
+        for (int64_t b = 0; b < a; b++) {
+            bool both = a < HN_LINE_HUES + 1; // one more than there are hues
+            int x = hn_line_of_sampler(&r.runs, hn_table_text(&r.runs, a, "sampler")),
+                y = hn_line_of_sampler(&r.runs, hn_table_text(&r.runs, b, "sampler"));
+            CU_ASSERT(!both || hn_line_colour(x) != hn_line_colour(y));
+            CU_ASSERT(shared(x, y) < 2);
+        }
+    for (int i = 0; i < 12; i++)
+        CU_ASSERT(hn_line_colour(hn_line_number(i)) >= HN_LINE_ORDERED);
+    CU_ASSERT(hn_line_colour(hn_line_number(0)) != hn_line_colour(hn_line_number(1)));
+    hn_results_free(&ctx, &r);
+    end();
 }
 
 // Rows name their settings: all of a sampler have its line.
@@ -310,8 +342,12 @@ static void rows_alike(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"lines_of_samplers", lines_of_samplers}, {"colours", colours},
-    {"lines_of_rows", lines_of_rows},         {"lines_of_strangers", lines_of_strangers},
-    {"lines_in_order", lines_in_order},       {"rows_alike", rows_alike},
+    {"lines_of_samplers", lines_of_samplers},
+    {"colours", colours},
+    {"hues_are_of_samplers", hues_are_of_samplers},
+    {"lines_of_rows", lines_of_rows},
+    {"lines_of_strangers", lines_of_strangers},
+    {"lines_in_order", lines_in_order},
+    {"rows_alike", rows_alike},
 };
 HN_TEST_MAIN("lines", tests)
