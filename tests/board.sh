@@ -6,7 +6,7 @@ begin board "${1:-build/hardneg}"
 kinds=(a b c d e f g h)
 sha() { "$hardneg" info --json "$1" | sed -n 's/.*"content_sha256": "\(.*\)",/\1/p'; }
 suite() { # KEPT...: suite.yaml
-    printf '%s\n' 'suite: made-up' 'batch_size: 32' 'batches: 40' 'seeds: [1, 2]' 'reference:' '  - uniform' '  - knn' \
+    printf '%s\n' 'suite: made-up' 'batch_size: 32' 'batches: 39' 'seeds: [1, 2]' 'reference:' '  - uniform' '  - knn' \
         '  - batchsampler: {M: 100, K: 40, alpha: [0.3, 0.7]}' '  - b3: {p: [0, 10], m: 30, cluster: 8}' 'kinds:'
     local kind i
     for kind in "${kinds[@]}"; do
@@ -74,6 +74,30 @@ test_guide() {
         expect "an entry of hardneg: $e" 3 'z-1.h5' board --suite absent.yaml --entry "$e" -o own.h5 -q
         check "its name: $e" grep -q "^name: $(basename "${e%.yaml}")$" "$e"
     done
+}
+
+# Batches from files, which are named against the folder of the entry: as hardneg's own, over whole epochs.
+test_given() {
+    with_python "given batches on a board" || return 0
+    local kind i seed
+    mkdir sub
+    for kind in "${kinds[@]}"; do
+        for i in 1 2; do
+            for seed in 1 2; do
+                "$hardneg" sample "enc/$kind-$i.h5" --sampler knn -b 32 --epochs 3 --seed $seed -o "sub/$kind-$i-$seed.npy" -q
+            done
+        done
+    done
+    entry mine 'given: {file: "{dataset}-{seed}.npy", name: mine, per_epoch: 13}' >sub/mine.yaml
+    expect "given: an entry" 0 '' board --suite suite.yaml --entry sub/mine.yaml -o mine.h5 -q
+    expect "given: a document" 0 '' board reference.h5 knn-twin.h5 mine.h5 --json
+    pycheck "given: as hardneg's own" "import json
+a, b = json.load(open('out'))['entries']
+assert (a['entry'], b['entry']) == ('knn-twin', 'mine')
+assert all(a[m][s]['kinds'] == b[m][s]['kinds'] for m in ('mean', 'lme', 'hardest') for s in ('excess', 'gain_2'))"
+    rm sub/c-2-1.npy
+    expect "given: a file is missing" 3 'c-2-1.npy' board --suite suite.yaml --entry sub/mine.yaml -o missing.h5 -q
+    check "given: nothing is written" test ! -e missing.h5
 }
 
 # The scores by the sums of docs/board.md, in Python.
@@ -174,5 +198,5 @@ test_wrong_files() {
     expect "wrong: an entry without a suite" 2 'entry needs --suite' board --entry twin.yaml reference.h5
 }
 
-run_tests "${2:-}" "test_made" test_made test_page test_guide test_scores test_truth test_kept test_wrong_entries test_wrong_suites test_wrong_files
+run_tests "${2:-}" "test_made" test_made test_page test_guide test_given test_scores test_truth test_kept test_wrong_entries test_wrong_suites test_wrong_files
 finish
