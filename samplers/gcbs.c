@@ -56,7 +56,7 @@ static double quantile_of(const struct params *params, int64_t n) {
 
 static double entries(const struct hn_context *ctx, const void *params, int64_t n) {
     (void)ctx;
-    return (double)hn_threshold_capacity(n, quantile_of(params, n));
+    return hn_threshold_bytes(n, quantile_of(params, n));
 }
 
 static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,

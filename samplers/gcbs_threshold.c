@@ -183,6 +183,19 @@ int64_t hn_threshold_capacity(int64_t n, double quantile) {
     return rank >= samples ? n * (n - 1) : capacity_above(n, (double)rank, samples);
 }
 
+double hn_threshold_bytes(int64_t n, double quantile) {
+    enum { ENTRY = 2 * sizeof(uint16_t), EDGE = 2 * sizeof(int32_t), ITEM = 192 };
+    int64_t size = group_size(n), samples = group_count(n) * size * size;
+    double mean = sampled_mean(n, quantile, samples);
+    double low = (double)low_rank(mean, HN_THRESHOLD_MARGIN);
+    double high = mean - HN_THRESHOLD_MARGIN * (sqrt(mean) + 1);
+    double all = (double)hn_threshold_capacity(n, quantile), close = all;
+    if (high >= 1 && low < (double)samples)
+        close = (double)capacity_above(n, low - floor(high), samples);
+    return all * ENTRY + close * (double)sizeof(struct hn_close_pair) +
+           (double)wanted_rank(n, quantile) * EDGE + (double)n * ITEM;
+}
+
 // The float from which on products are surely above the wanted one, and how many of the sample lie
 // below it, but not below `low`.
 static double aim_high(struct hn_threshold *t) {

@@ -51,4 +51,7 @@ HN_MUST_USE enum hn_code hn_threshold_reference(struct hn_context *ctx, const st
                                                 double *value, struct hn_work *work);
 // Entries of the n^2 - n that a build makes space for at a quantile, 2 <= n < 2^31.
 int64_t hn_threshold_capacity(int64_t n, double quantile);
+// Bytes of a build, about: space for those entries and for the pairs near the wanted one, edges of
+// the graph, and what goes with the items.
+double hn_threshold_bytes(int64_t n, double quantile);
 void hn_threshold_free(struct hn_context *ctx, struct hn_threshold *t); // zeroed is fine

@@ -187,6 +187,12 @@ static void test_large_file(void) {
     check_samplers("12000", "8", sampler, (int)(sizeof sampler / sizeof sampler[0]), false);
 }
 
+// Margins of what it collects, which are most of it at the sizes tried, are little of it here.
+static void test_gcbs(void) {
+    const char *const sampler[] = {"gcbs"};
+    check_samplers("64000", "8", sampler, 1, false);
+}
+
 static void test_lean(void) {
     const char *const sampler[] = {"mined"};
     check_samplers("9000", "8", sampler, 1, true);
@@ -409,6 +415,7 @@ static const struct hn_test tests[] = {
     {"texts", test_texts},
     {"small file", test_small_file},
     {"large file", test_large_file},
+    {"gcbs", test_gcbs},
     {"lean", test_lean},
     {"stale graph", test_stale},
     {"parts", test_parts},
