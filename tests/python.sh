@@ -68,6 +68,8 @@ test_surface() {
     sed -n 's/^[a-z].*\b\(hardneg_[a-z_]*\)(.*/\1/p' "$root/library/hardneg.h" | sort >declared
     nm -D --defined-only "$library" | sed -n 's/.* T \(hardneg_[a-z_]*\)@@HARDNEG_1/\1/p' | sort >there
     check "what hardneg.h declares is there, and nothing else" cmp -s declared there
+    sed -n 's/^ \(hardneg_[a-z_]*\)@HARDNEG_1 .*/\1/p' "$root/debian/libhardneg1.symbols" | sort >packaged
+    check "Debian's list of symbols has them, too" cmp -s declared packaged
     nm -D --defined-only "$library" | grep -v ' HARDNEG_1$' | grep -vc '@@HARDNEG_1' >others
     check "no other symbol" grep -qx 0 others
     if [ -n "$(command -v abidiff)" ]; then
