@@ -1,5 +1,6 @@
 // The filters of mining, in their order, on the candidates of one query.
 #include "core/random.h"
+#include "retrieval/candidates.h"
 #include "retrieval/mine.h"
 #include "retrieval/miner.h"
 #include "retrieval/relevance.h"
@@ -27,11 +28,28 @@ struct row {
     struct hn_attrition *a;
 };
 
+static void count_in(struct hn_attrition *a, enum hn_stage stage, uint8_t flags) {
+    a->all[stage]++;
+    a->known[stage] += (flags & HN_IS_KNOWN) != 0;
+    a->hidden[stage] += (flags & HN_IS_HIDDEN) != 0;
+}
+
 static void count(struct row *r, enum hn_stage stage, int64_t i) {
     uint8_t flags = r->c->flags[i];
-    r->a->all[stage]++;
-    r->a->known[stage] += (flags & HN_IS_KNOWN) != 0;
-    r->a->hidden[stage] += (flags & HN_IS_HIDDEN) != 0;
+    count_in(r->a, stage, flags);
+    for (int s = 0; r->c->by_source && s < HN_SOURCES_MAX; s++)
+        if (r->c->source[i] >> s & 1)
+            count_in(&r->c->by_source[s], stage, flags);
+}
+
+// True if a source that lists a candidate has a place left, which it then takes: the first of them.
+static bool uses_quota(const struct hn_candidates *c, int64_t i, int64_t *used) {
+    for (int s = 0; c->quota && s < HN_SOURCES_MAX; s++)
+        if (c->source[i] >> s & 1 && used[s] < c->quota[s]) {
+            used[s]++;
+            return true;
+        }
+    return !c->quota;
 }
 
 static void drop(struct row *r, enum hn_stage stage, int64_t i) {
@@ -143,7 +161,7 @@ static void draw(const struct row *r, int32_t *survivor, int64_t m) {
 int64_t hn_filter_row(const struct hn_mine_options *o, const struct hn_candidates *c, uint8_t *left,
                       int32_t *draw_scratch, int32_t *chosen, struct hn_attrition *attrition) {
     struct row r = {o, c, left, attrition};
-    int64_t m = 0, kept = 0;
+    int64_t m = 0, kept = 0, used[HN_SOURCES_MAX] = {0};
     memset(left, 1, (size_t)c->n);
     if (o->rank_by == HN_BY_LISTED)
         drop_marked(&r, HN_STAGE_UNSCORED, HN_IS_UNSCORED);
@@ -171,7 +189,7 @@ int64_t hn_filter_row(const struct hn_mine_options *o, const struct hn_candidate
     for (int64_t i = 0; i < c->n; i++) {
         if (!left[i])
             continue;
-        bool taken = choose ? left[i] == 2 : kept < o->n;
+        bool taken = choose ? left[i] == 2 : kept < o->n && uses_quota(c, i, used);
         count(&r, taken ? HN_STAGE_KEPT : HN_STAGE_BEYOND, i);
         if (taken)
             chosen[kept++] = (int32_t)i;

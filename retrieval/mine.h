@@ -51,11 +51,14 @@ enum {
 struct hn_candidates {
     int64_t query, n;
     const int32_t *id;
-    double *score;                 // that margins and bounds look at
-    const double *guide;           // [n] the guide's, NULL where it is not asked
-    uint8_t *flags;                // HN_IS_...
-    bool descending;               // scores are
-    const struct hn_miner *scorer; // of the scores without HN_IS_SCORED; NULL: all are there
+    double *score;                  // that margins and bounds look at
+    const double *guide;            // [n] the guide's, NULL where it is not asked
+    uint8_t *flags;                 // HN_IS_...
+    const int32_t *source;          // [n] bits of the sources that list it; NULL: there are none
+    const int64_t *quota;           // of each source; NULL: no limit
+    struct hn_attrition *by_source; // counts of each; NULL: not asked for
+    bool descending;                // scores are
+    const struct hn_miner *scorer;  // of the scores without HN_IS_SCORED; NULL: all are there
     double positive; // score of the query's positive that margins are taken from; NaN: none
     double guide_positive;
     bool wanting;     // a score that is missing passes

@@ -299,6 +299,8 @@ static void fill_row(const struct hn_miner *m, const struct hn_pool *p, int64_t 
     }
     p->positive[row] = positive_of(m, by, query);
     p->guide_positive[row] = p->guide ? positive_of(m, guide_by(m), query) : NAN;
+    for (int64_t i = 0; p->source && i < n; i++)
+        p->source[at + i] = m->sources->pair.grade[hn_qrels_find(&m->sources->pair, query, id[i])];
     if (p->lacks)
         p->lacks[row] = lacks_positive(m, query);
 }
@@ -314,17 +316,19 @@ enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m, int
     const struct hn_matrix *all = &m->data.rows[HN_QUERIES];
     const struct hn_matrix q = {hn_row(all, from), count, all->cols, all->stride};
     struct hn_ranking r;
-    *out =
-        (struct hn_pool){.from = from,
-                         .count = count,
-                         .descending = m->o.filter_by == HN_BY_MODEL && m->o.rank_by == HN_BY_MODEL,
-                         .scorer = scores ? NULL : m,
-                         .wanting = m->wanting,
-                         .by_listed = m->o.filter_by == HN_BY_LISTED,
-                         .guide_listed = hn_miner_guide_is_listed(m)};
-    if (m->candidates ? hn_candidates_rank(ctx, m->candidates, all, &m->data.rows[HN_CORPUS], from,
-                                           count, m->o.depth, &r, &out->n)
-                      : hn_ranking_run(ctx, &q, &m->data.rows[HN_CORPUS], m->o.depth, &r))
+    *out = (struct hn_pool){.from = from,
+                            .count = count,
+                            .descending = m->o.filter_by == HN_BY_MODEL &&
+                                          m->o.rank_by == HN_BY_MODEL &&
+                                          !(m->sources && m->sources->fused),
+                            .quota = hn_sources_quota(m->sources),
+                            .scorer = scores ? NULL : m,
+                            .wanting = m->wanting,
+                            .by_listed = m->o.filter_by == HN_BY_LISTED,
+                            .guide_listed = hn_miner_guide_is_listed(m)};
+    if (m->sources ? hn_candidates_rank(ctx, m->sources, all, &m->data.rows[HN_CORPUS], from, count,
+                                        m->o.depth, &r, &out->n)
+                   : hn_ranking_run(ctx, &q, &m->data.rows[HN_CORPUS], m->o.depth, &r))
         return ctx->code;
     int64_t size = count * r.kept; // the sweep's lists have it
     out->width = r.kept;
@@ -338,6 +342,8 @@ enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m, int
         good = (out->by = hn_alloc(ctx, size, sizeof(double)));
     if (good && !isnan(m->o.guide))
         good = (out->guide = hn_alloc(ctx, size, sizeof(double)));
+    if (good && m->sources)
+        good = (out->source = hn_alloc(ctx, size, sizeof *out->source));
     if (good && m->wanting)
         good = (out->lacks = hn_alloc(ctx, count, sizeof *out->lacks));
     if (!good)
@@ -357,6 +363,8 @@ struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row) {
                                   .score = p->by + at,
                                   .guide = p->guide ? p->guide + at : NULL,
                                   .flags = p->flags + at,
+                                  .source = p->source ? p->source + at : NULL,
+                                  .quota = p->quota,
                                   .positive = p->positive[row],
                                   .guide_positive = p->guide_positive[row],
                                   .wanting = p->wanting,

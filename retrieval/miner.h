@@ -1,6 +1,7 @@
 // Data as a dialect of mining sees them, and the candidates of their queries.
 #pragma once
 
+#include "retrieval/candidates.h"
 #include "retrieval/mine.h"
 #include "retrieval/relevance.h"
 
@@ -25,7 +26,7 @@ struct hn_miner {
     struct hn_relevance known, truth;
     struct hn_selves self; // of passages of the corpus
     struct hn_listed_scores listed;
-    const struct hn_qrels *candidates; // of hn_candidates_unite(); NULL: each query's nearest
+    const struct hn_sources *sources; // of candidates; NULL: each query's nearest
     bool wanting; // for hn_miner_wanted(): pairs without a listed score pass filters
 };
 
@@ -55,6 +56,8 @@ struct hn_pool {
                                 // same array); the guide's or NULL
     double *positive, *guide_positive; // [count] NaN: no positive
     uint8_t *flags;                    // [count x width]
+    int32_t *source;                   // [count x width] bits of the sources; NULL: there are none
+    const int64_t *quota;              // of these; NULL: no limit
     bool descending;                   // scores that filters look at are, in a row
     const struct hn_miner *scorer;     // finds the model's scores that are asked for; NULL: all are
                                        // there

@@ -59,16 +59,17 @@ static int64_t fill(const struct hn_miner *m, int64_t query, int32_t *id, double
 
 static void count_sources(const struct hn_miner *m, int64_t query, const int32_t *id, int64_t n,
                           int64_t *source) {
-    for (int64_t k = 0; m->candidates && k < n; k++) {
-        int64_t e = hn_qrels_find(m->candidates, query, id[k]); // -1: drawn to fill
+    for (int64_t k = 0; m->sources && k < n; k++) {
+        int64_t e = hn_qrels_find(&m->sources->pair, query, id[k]); // -1: drawn to fill
         for (int s = 0; e >= 0 && s < HN_SOURCES_MAX; s++)
-            source[s] += m->candidates->grade[e] >> s & 1;
+            source[s] += m->sources->pair.grade[e] >> s & 1;
     }
 }
 
 static void take_row(const struct hn_miner *m, const struct hn_pool *pool, int64_t row,
                      struct scratch *s, const struct hn_mined *out) {
-    const struct hn_candidates c = hn_pool_row(pool, row);
+    struct hn_candidates c = hn_pool_row(pool, row);
+    c.by_source = c.source ? s->counts.by_source : NULL;
     int32_t *id = out->id + row * out->width;
     double *score = out->score + row * out->width;
     int64_t n = hn_filter_row(&m->o, &c, s->left, s->draw, s->chosen, &s->counts.attrition);
@@ -101,8 +102,10 @@ void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts 
     sum->fewer += more->fewer;
     sum->none += more->none;
     sum->drawn += more->drawn;
-    for (int s = 0; s < HN_SOURCES_MAX; s++)
+    for (int s = 0; s < HN_SOURCES_MAX; s++) {
         sum->source[s] += more->source[s];
+        hn_attrition_add(&sum->by_source[s], &more->by_source[s]);
+    }
 }
 
 enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,

@@ -11,6 +11,7 @@ struct hn_mine_counts {
     int64_t looked;                 // candidates
     int64_t unscored;               // of them without a listed score, where these are asked for
     int64_t source[HN_SOURCES_MAX]; // negatives that this source of candidates has
+    struct hn_attrition by_source[HN_SOURCES_MAX];
 };
 
 void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts *more);

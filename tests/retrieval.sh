@@ -304,6 +304,74 @@ assert len(lines) > 50 and min(mined.values()) > 50"
     expect "candidates that are copies" 0 'kept +1 ' mine same-texts.h5 --candidates copy.run --equal-texts merge -n 1 -o copies.jsonl
 }
 
+# Runs by reciprocal ranks, with quotas, and what is told of each: NumPy's.
+test_sources() {
+    make_encoders
+    pycheck "runs of their own" "import numpy as np
+r = np.random.default_rng(9)
+open('more.run', 'w').writelines(f'q{i} Q0 p{p} 0 {r.integers(6)} x\n' for i in range(5, 60) for p in r.choice(150, 12, replace=False))
+open('truth.tsv', 'w').writelines(open('enc-rel.tsv').readlines() + [f'q{i}\tp{p}\t1\n' for i in range(60) for p in r.choice(150, 9, replace=False)])"
+    expect "sources: a file with truth" 0 '' import --queries enc-a-q.npy --corpus enc-a-p.npy --query-ids enc-a-q.txt --corpus-ids enc-a-p.txt --qrels enc-rel.tsv --truth truth.tsv -o both.h5
+    local runs=(--candidates enc.trec --candidates more.run --self none --judged-negatives filter) name options
+    while IFS='|' read -r name options; do
+        read -r -a options <<<"$options"
+        run mine both.h5 "${runs[@]}" "${options[@]}" -o "$name.jsonl" --json && cp out "$name.json"
+        expect "sources: $name in parts" 0 '' mine both.h5 "${runs[@]}" "${options[@]}" -o "$name-rows.jsonl" --rows 1/1 --threads 3
+        check "sources: $name, the same bytes" cmp -s "$name.jsonl" "$name-rows.jsonl"
+    done <<'F'
+plain|-n 5
+fused|-n 5 --fuse --min-rank 2
+quota|--quota 3,2
+both|--quota 1,4 --fuse --max-score 0.4
+F
+    pycheck "sources: NumPy's" "import json, collections, numpy as np
+unit = lambda f: (lambda x: x / np.linalg.norm(x, axis=1, keepdims=True))(np.load(f).astype(float))
+cos = unit('enc-a-q.npy') @ unit('enc-a-p.npy').T
+files = ['enc.trec', 'more.run']
+score, rel, true = [collections.defaultdict(dict) for _ in files], collections.defaultdict(dict), collections.defaultdict(dict)
+for f, of in zip(files, score):
+    for l in open(f): q, _, p, _, s, _ = l.split(); of[int(q[1:])][int(p[1:])] = np.float32(s)
+for f, to in ('enc-rel.tsv', rel), ('truth.tsv', true):
+    for l in open(f): q, p, g = l.split(); to[int(q[1:])][int(p[1:])] = int(g)
+for name, n, fuse, first, quota, top in ('plain', 5, 0, 1, None, 9), ('fused', 5, 1, 2, None, 9), ('quota', 5, 0, 1, [3, 2], 9), ('both', 5, 1, 1, [1, 4], .4):
+    lines, said = {int(l['query_id'][1:]): l for l in map(json.loads, open(name + '.jsonl'))}, json.load(open(name + '.json'))
+    mined, hidden, kept, looked = np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2)
+    for q in range(60):
+        fused = collections.Counter()
+        for of in score:
+            for i, p in enumerate(sorted(of[q], key=lambda p: (-of[q][p], p))): fused[p] += 1 / (61 + i)
+        order = sorted(fused, key=lambda p: (-(fused[p] if fuse else cos[q, p]), p))
+        has = lambda p: [p in of[q] for of in score]
+        for p in order: looked += has(p)
+        order = [p for p in order if rel[q].get(p, 0) < 1][first - 1:]
+        room, want = list(quota or [n, 0]), []
+        for p in order:
+            if cos[q, p] > top: continue
+            s = next((s for s in (0, 1) if has(p)[s] and room[s]), None) if quota else 0
+            if len(want) < n and s is not None: room[s] -= quota is not None; want.append(p)
+        if q in lines:
+            l = lines[q]
+            assert [int(p[1:]) for p in l['neg_id']] == want, (name, q, l['neg_id'], want)
+            assert l['neg_runs'] == [[f for f, h in zip(files, has(p)) if h] for p in want]
+            assert np.allclose(l['neg_scores'], cos[q, want], atol=2e-7)
+        for p in want:
+            mined += has(p)
+            hidden += np.array(has(p)) * (true[q].get(p, 0) > 0)
+    for s, o in enumerate(said['sources']):
+        assert (o['run'], o['mined'], o['looked_at'], o['candidates']) == (files[s], mined[s], looked[s], looked[s]), (name, o)
+        assert abs(o['false_negatives'] - hidden[s] / mined[s]) < 1e-12
+        assert o['known'] + o['mined'] + sum(v for k, v in o['lost_to'].items() if k != 'known') == o['looked_at']
+        near = np.mean([len(set(np.argsort(-cos[q])[:n]) & set(score[s][q])) / n for q in range(60)])
+        assert abs(o['nearest'] - near) < 1e-12 and o['nearest_lo'] < near < o['nearest_hi'], (o, near)
+    assert len(lines) > 50"
+    expect "sources: told by run" 0 'By run; nearest: those of the 5 nearest passages of 60 queries that it lists' mine both.h5 "${runs[@]}" -n 5 -o told.jsonl
+    expect "quota: of more runs" 2 'quota 1,2,3: has 3 numbers, and --candidates is given 2 times' mine both.h5 "${runs[@]}" --quota 1,2,3 -o no.jsonl
+    expect "quota: another number" 2 'quota 1,2: makes 3 negatives, --negatives is 4' mine both.h5 "${runs[@]}" --quota 1,2 -n 4 -o no.jsonl
+    expect "quota: drawn" 2 'leave out --take draw' mine both.h5 "${runs[@]}" --quota 1,2 --take draw -o no.jsonl
+    expect "quota: no runs" 2 'quota goes with --candidates' mine both.h5 --quota 1,2 -o no.jsonl
+    check "sources: nothing is written" test ! -e no.jsonl
+}
+
 # Scores in every format are NumPy's cosines of the rows, the teacher's, or those listed.
 test_output_scores() {
     pycheck "files of scores" "import numpy as np, json
@@ -1136,5 +1204,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_candidates test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_candidates test_sources test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
 finish

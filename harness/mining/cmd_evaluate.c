@@ -1,5 +1,6 @@
 // `hardneg evaluate`: how well a ranking finds what is relevant.
 #include "core/files.h"
+#include "core/options/int_list.h"
 #include "core/real_text.h"
 #include "core/stats.h"
 #include "core/sweep/blas.h"
@@ -10,7 +11,6 @@
 #include "results/records.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CUTOFFS_MAX = 16, WIDTHS_MAX = 16 };
@@ -76,28 +76,10 @@ struct work {
     struct hn_evaluated width[WIDTHS_MAX]; // of --dim: values alone
 };
 
-// Whole numbers with commas between them: number[max], *n of them.
-static enum hn_code read_list(struct hn_context *ctx, const char *option, const char *text, int max,
-                              int64_t *number, int *n) {
-    for (const char *at = text;; at++) {
-        char *end;
-        long k = strtol(at, &end, 10);
-        if (end == at || k < 1 || k > INT32_MAX || *n == max || (*end && *end != ','))
-            return hn_fail(ctx, HN_USAGE,
-                           "%s %s: wanted are 1 to %d whole numbers from 1, with commas "
-                           "between them",
-                           option, hn_quote(text).text, max);
-        number[(*n)++] = k;
-        if (!*end)
-            return HN_OK;
-        at = end;
-    }
-}
-
 static enum hn_code read_options(struct hn_context *ctx, struct work *w) {
     const struct evaluate_params *p = w->p;
-    if (read_list(ctx, "--k", p->k ? p->k : "1,10,100", CUTOFFS_MAX, w->k, &w->n_k) ||
-        (p->dim && read_list(ctx, "--dim", p->dim, WIDTHS_MAX, w->dim, &w->widths)))
+    if (hn_int_list(ctx, "--k", p->k ? p->k : "1,10,100", CUTOFFS_MAX, w->k, &w->n_k) ||
+        (p->dim && hn_int_list(ctx, "--dim", p->dim, WIDTHS_MAX, w->dim, &w->widths)))
         return ctx->code;
     if (p->dim && (p->run || p->against || p->per_query))
         return hn_fail(ctx, HN_USAGE,

@@ -10,11 +10,11 @@
 #include "harness/mining/mining.h"
 #include "harness/mining/output.h"
 #include "harness/mining/scores.h"
+#include "harness/mining/sources.h"
 #include "harness/run/estimate.h"
 #include "harness/run/runner.h"
 #include "results/programs.h"
 #include "results/records.h"
-#include "retrieval/candidates.h"
 #include "retrieval/listed.h"
 #include "retrieval/mine.h"
 #include "retrieval/miner.h"
@@ -24,10 +24,10 @@
 
 struct mine_params {
     struct hn_mine_options o;
-    char *output, *scores, *rows, *certificate, *emit_pairs;
+    char *output, *scores, *rows, *certificate, *emit_pairs, *quota;
     struct hn_text_list candidates, add_scores;
     int format, unknown;
-    bool mpi, output_scores;
+    bool mpi, output_scores, fuse;
     int64_t step, dim, threads, memory, wait;
 };
 
@@ -61,6 +61,13 @@ static const struct hn_option mine_options[] = {
                     "BM25, another encoder, an index; ranked by the cosines of the rows; may be "
                     "given again: all of them"),
      .metavar = "RUN"},
+    {HN_TEXT_OPTION(struct mine_params, quota, "quota",
+                    "negatives of a query from each run of --candidates, in their order (3,2); one "
+                    "that several list counts for the first that has a place left"),
+     .metavar = "N,..."},
+    {HN_BOOL_OPTION(struct mine_params, fuse, "fuse", NULL,
+                    "order the candidates of the runs by their ranks there, the sum of 1 / (60 + "
+                    "rank), in place of cosines, which filters look at as before")},
     {HN_CHOICE_OPTION(struct mine_params, unknown, "unknown", "refuse", hn_unknown_name,
                       "lines of --candidates whose id the file does not have"),
      .metavar = "HOW"},
@@ -85,8 +92,7 @@ struct work {
     const char *output; // of negatives, or of pairs
     struct hn_corpus corpus;
     struct hn_miner miner;
-    struct hn_qrels candidates;     // of --candidates
-    int64_t listed[HN_SOURCES_MAX]; // pairs of each
+    struct hn_source_runs runs; // of --candidates
     struct hn_mine_output file;
     struct hn_mining mining;
     struct hn_ranks *ranks; // NULL: alone
@@ -119,46 +125,18 @@ static enum hn_code read_texts(struct hn_context *ctx, struct work *w) {
     return HN_OK;
 }
 
-// Their digest, behind the options of mining, goes into what the outputs are known by.
 static enum hn_code read_candidates(struct hn_context *ctx, struct work *w, const char **settings) {
-    const struct hn_text_list *runs = &w->p->candidates;
-    struct hn_pair_scores run[HN_SOURCES_MAX];
-    struct hn_qrels *c = &w->candidates;
-    struct hn_digest digest;
-    char sha256[HN_DIGEST_TEXT];
-    int64_t n = w->corpus.info->n[HN_QUERIES];
-    if (runs->count == 0)
-        return HN_OK;
-    if (runs->count > HN_SOURCES_MAX)
-        return hn_fail(ctx, HN_USAGE, "--candidates: is given %lld times; %d are read",
-                       (long long)runs->count, HN_SOURCES_MAX);
-    for (int64_t s = 0; s < runs->count; s++) {
-        if (hn_corpus_read_run(ctx, &w->corpus, runs->item[s], (enum hn_unknown)w->p->unknown,
-                               &run[s]))
-            return ctx->code;
-        w->listed[s] = run[s].start[n];
-    }
-    if (hn_candidates_unite(ctx, run, runs->count, n, w->miner.merged, c))
+    const struct mine_params *p = w->p;
+    const struct hn_source_rules rules = {.path = p->candidates,
+                                          .quota = p->quota,
+                                          .fuse = p->fuse,
+                                          .unknown = (enum hn_unknown)p->unknown};
+    const char *digest;
+    if (hn_source_runs_open(ctx, &w->corpus, &rules, &w->miner, &w->runs, &digest))
         return ctx->code;
-    w->miner.candidates = c;
-    hn_digest_begin(&digest);
-    hn_digest_add(&digest, c->start, (size_t)(n + 1) * sizeof *c->start);
-    hn_digest_add(&digest, c->passage, (size_t)c->start[n] * sizeof *c->passage);
-    hn_digest_add(&digest, c->grade, (size_t)c->start[n] * sizeof *c->grade);
-    hn_digest_end(&digest, sha256);
-    *settings = hn_format(ctx, "%s; candidates %s", *settings, sha256);
+    if (digest)
+        *settings = hn_format(ctx, "%s; candidates %s", *settings, digest);
     return *settings ? HN_OK : ctx->code;
-}
-
-static void note_sources(struct hn_context *ctx, const struct work *w) {
-    int64_t without = 0;
-    for (int64_t s = 0; s < w->p->candidates.count; s++)
-        hn_note(ctx, "%s: %s, of which %lld are mined", w->p->candidates.item[s],
-                hn_counted(w->listed[s], "candidate").text, (long long)w->mining.counts.source[s]);
-    for (int64_t q = 0; w->miner.candidates && q < w->candidates.n; q++)
-        without += w->candidates.start[q] == w->candidates.start[q + 1];
-    if (without > 0)
-        hn_note(ctx, "%s without any candidate", hn_counted(without, "query").text);
 }
 
 // Pairs are written for what looks at listed scores.
@@ -171,13 +149,22 @@ static enum hn_code check_pairs(struct hn_context *ctx, struct work *w) {
                    "scores, --rank-by scores, or --guide for a file without a teacher");
 }
 
+static enum hn_code check_sources(struct hn_context *ctx, const struct mine_params *p,
+                                  struct hn_mine_options *o) {
+    const struct hn_source_rules rules = {.path = p->candidates, .quota = p->quota};
+    if ((p->quota || p->fuse) && p->candidates.count == 0)
+        return hn_fail(ctx, HN_USAGE, "%s goes with --candidates", p->quota ? "--quota" : "--fuse");
+    return hn_source_quota(ctx, &rules, p->o.n, &o->n);
+}
+
 static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char *path) {
     const struct mine_params *p = w->p;
+    struct hn_mine_options o = p->o;
     const char *scores;
     if (hn_corpus_open(ctx, path, p->step, w->parts.folder ? &w->parts : NULL, &w->corpus) ||
-        hn_corpus_cut(ctx, p->dim, &w->corpus) ||
+        hn_corpus_cut(ctx, p->dim, &w->corpus) || check_sources(ctx, p, &o) ||
         hn_scores_add(ctx, &w->corpus, &p->add_scores, p->emit_pairs != NULL, &scores) ||
-        hn_miner_open(ctx, &w->corpus.data, &p->o, path, &w->miner) || check_pairs(ctx, w))
+        hn_miner_open(ctx, &w->corpus.data, &o, path, &w->miner) || check_pairs(ctx, w))
         return ctx->code;
     char *options = hn_options_text(ctx, hn_mine_table, &w->miner.o);
     w->mining.miner = &w->miner;
@@ -187,6 +174,7 @@ static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char
                             scores ? scores : "", p->emit_pairs ? "; pairs" : "")
                 : NULL;
     w->file.miner = &w->miner;
+    w->file.run = p->candidates.item;
     if (w->mining.settings && read_candidates(ctx, w, &w->mining.settings))
         return ctx->code;
     return !w->mining.settings || (w->mining.file && read_texts(ctx, w)) ? ctx->code : HN_OK;
@@ -268,7 +256,7 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
         hn_note(ctx, "%s: is empty: no query has a positive and a negative", p->output);
     if (!code && !p->emit_pairs) {
         note_unscored(ctx, w);
-        note_sources(ctx, w);
+        hn_source_runs_note(ctx, &w->runs, &w->mining.counts);
     }
     if (!code && p->certificate) {
         char sha256[HN_DIGEST_TEXT];
@@ -326,19 +314,23 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
     double kept = (double)a->all[HN_STAGE_KEPT]; // share: NaN where none are
     double share = truth ? (double)a->hidden[HN_STAGE_KEPT] / kept : NAN;
     json_t *list = attrition_list(w);
+    bool runs = w->runs.sources.n > 0;
     if (json)
         return hn_json_print(
             ctx,
-            json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s?, s:o}", "file",
+            json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s?, s:o, s:o*}", "file",
                       hn_json_text(w->p->output), "queries", (json_int_t)queries, "wanted",
                       (json_int_t)w->miner.o.n, "negatives", (json_int_t)w->file.written,
                       "queries_with_fewer", (json_int_t)c->fewer, "queries_with_none",
                       (json_int_t)c->none, "drawn_to_fill", (json_int_t)c->drawn,
                       "queries_left_out", (json_int_t)w->file.left_out, "false_negatives",
-                      hn_json_real(share), "scores_by", scores_by(w), "attrition", list),
+                      hn_json_real(share), "scores_by", scores_by(w), "attrition", list, "sources",
+                      runs ? hn_source_runs_list(&w->runs, c, truth) : NULL),
             stdout);
     hn_records_print(columns, list, stdout);
     json_decref(list);
+    if (runs)
+        hn_source_runs_print(&w->runs, c, truth);
     printf("\n%s: %s of %s", w->p->output, hn_counted(w->file.written, "negative").text,
            hn_counted(queries - w->file.left_out, "query").text);
     if (w->file.left_out > 0)

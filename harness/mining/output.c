@@ -146,6 +146,23 @@ static json_t *with(json_t *object, const char *key, json_t *value) {
     return whole(object, good);
 }
 
+// The runs that list each negative; none of those drawn to fill.
+static json_t *runs_of(const struct line *l) {
+    const struct hn_sources *s = l->out->miner->sources;
+    json_t *list = json_array();
+    bool good = list;
+    for (int64_t k = 0; k < l->n && good; k++) {
+        int32_t passage = hn_miner_merged(l->out->miner, l->id[k]);
+        int64_t e = hn_qrels_find(&s->pair, l->query, passage);
+        json_t *own = json_array();
+        for (int i = 0; i < s->n && own; i++)
+            if (e >= 0 && s->pair.grade[e] >> i & 1)
+                (void)json_array_append_new(own, hn_json_text(l->out->run[i]));
+        good = !json_array_append_new(list, own);
+    }
+    return whole(list, good);
+}
+
 static enum hn_code put_jsonl(struct hn_context *ctx, const struct line *l) {
     HN_SCOPE(ctx);
     int32_t *positive = hn_alloc(ctx, l->positives, sizeof *positive);
@@ -157,14 +174,14 @@ static enum hn_code put_jsonl(struct hn_context *ctx, const struct line *l) {
         score[k] = score_of(l, k);
     }
     return put(ctx, l,
-               json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "query",
+               json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o*}", "query",
                          text_of(l, HN_QUERIES, l->query), "pos",
                          names(l, positive, l->positives, text_of), "neg",
                          names(l, l->id, l->n, text_of), "query_id", id_of(l, HN_QUERIES, l->query),
                          "pos_id", names(l, positive, l->positives, id_of), "neg_id",
                          names(l, l->id, l->n, id_of), "pos_scores",
-                         numbers(l, score, l->positives), "neg_scores",
-                         numbers(l, l->score, l->n)));
+                         numbers(l, score, l->positives), "neg_scores", numbers(l, l->score, l->n),
+                         "neg_runs", l->out->miner->sources ? runs_of(l) : NULL));
 }
 
 static json_t *triplet(const struct line *l, int64_t p, int64_t k) {

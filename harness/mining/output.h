@@ -30,6 +30,7 @@ struct hn_mine_output {
     // To be set before anything is added:
     struct hn_strings text[HN_SETS]; // n = 0: none are known, ids stand for them
     const struct hn_miner *miner;
+    char *const *run; // names of the miner's sources, if it has any
     // Private:
     int64_t *ids;            // [queries x n] of format npy
     double *score;           // likewise, NULL: not asked for
