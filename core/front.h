@@ -29,7 +29,7 @@ void hn_front(const struct hn_front_point *point, int64_t n, hn_front_told *told
               enum hn_standing *standing);
 
 // The line through a front: its points with the lowest first, and straight lines in between, which
-// mixing batches of two settings attains.
+// mixing batches of two settings nearly attains.
 enum hn_front_quantity { HN_FRONT_HIGH, HN_FRONT_LOW, HN_FRONT_COST, HN_FRONT_QUANTITIES };
 struct hn_front_stop {
     double value[HN_FRONT_QUANTITIES]; // any cost, which does not decide

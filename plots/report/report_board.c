@@ -102,8 +102,8 @@ static void put_heads(const struct page *p) {
     for (int64_t k = 0; k < p->b->kinds; k++)
         hn_html(p->html,
                 "<th scope=col class=n title=\"excess, mean over encoders\"><button "
-                "type=button>%s%s</button></th>",
-                p->b->kind[k].name, p->b->kind[k].kept ? " (kept aside)" : "");
+                "type=button>%s</button>%s</th>",
+                p->b->kind[k].name, p->b->kind[k].kept ? " kept aside" : "");
     fputs("<th scope=col class=n title=\"a batch with its share of the build\"><button "
           "type=button>ms a batch</button></th></tr></thead>\n",
           p->html);
@@ -147,6 +147,19 @@ static double at_rank(double rank, int64_t entries) {
     return NAMES + (rank - 1) / fmax(1, (double)(entries - 1)) * (WIDTH - NAMES - END);
 }
 
+// The entry of the next rank behind one, the first of several that share it; -1: there is none.
+static int64_t next_ranked(const struct page *p, int64_t before) {
+    int64_t next = -1;
+    for (int64_t i = 0; i < p->b->entries; i++) {
+        bool behind = before < 0 ? !isnan(p->rank[i])
+                                 : p->rank[i] > p->rank[before] ||
+                                       (p->rank[i] == p->rank[before] && i > before);
+        if (behind && (next < 0 || p->rank[i] < p->rank[next]))
+            next = i;
+    }
+    return next;
+}
+
 // Intervals of mean ranks that do not overlap are told apart, all of them together.
 static void put_ranks(const struct page *p) {
     int64_t ranked = 0, line = 0;
@@ -165,13 +178,11 @@ static void put_ranks(const struct page *p) {
                     " /><text class=tic text-anchor=middle x=%.1f y=12>%" PRId64 "</text>\n",
                     at_rank((double)r, ranked), at_rank((double)r, ranked), TOP + LINE * ranked,
                     at_rank((double)r, ranked), r);
-    for (int64_t i = 0; i < p->b->entries; i++) {
-        double rank = p->rank[p->order[i]], half = p->apart / 2;
-        if (isnan(rank))
-            continue;
+    for (int64_t i = next_ranked(p, -1); i >= 0; i = next_ranked(p, i)) {
+        double rank = p->rank[i], half = p->apart / 2;
         double y = TOP + LINE * ((double)line++ + 0.4);
         hn_html(p->html, "<text text-anchor=end x=%d y=%.1f>%s</text>", NAMES - 12, y + 4,
-                p->b->entry[p->order[i]].name);
+                p->b->entry[i].name);
         fprintf(p->html,
                 "<line class=axis stroke-width=3 x1=%.1f x2=%.1f y1=%.1f y2=%.1f />"
                 "<circle r=4.5 cx=%.1f cy=%.1f fill=\"currentColor\" />\n",
@@ -326,7 +337,8 @@ static enum hn_code put_page(struct page *p) {
           "kinds</h2>\n<p>Excess: points of false negatives beyond those of the reference's front "
           "at equal hardness, so that less is better. ± is half of the 95 % interval over kinds. "
           "Gain: hardness beyond the reference's within so many points of false negatives over "
-          "Uniform's, so that more is better.</p>\n",
+          "Uniform's, so that more is better. An entry is judged alone, at 5 %: of twenty that are "
+          "level with the reference one is called ahead or behind.</p>\n",
           p->html);
     if (for_measures(p, put_standing))
         return p->ctx->code;
