@@ -141,7 +141,7 @@ test_kept() {
     expect "kept: a document" 0 '' board kept-reference.h5 kept-knn.h5 --json
     pycheck "kept: in no score" "import json
 e = json.load(open('out'))['entries'][0]['mean']['excess']; k = e['kinds']
-assert abs(e['mean'] - sum(k[n] for n in 'abdefh') / 6) < 1e-9 and abs(e['kept'] - (k['c'] + k['g']) / 2) < 1e-9"
+assert abs(e['mean'] - sum(k[n]['mean'] for n in 'abdefh') / 6) < 1e-9 and abs(e['kept'] - (k['c']['mean'] + k['g']['mean']) / 2) < 1e-9"
     expect "kept: another suite" 2 'kept-knn.h5 is of another suite' board reference.h5 kept-knn.h5
 }
 

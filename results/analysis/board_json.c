@@ -17,8 +17,7 @@ static const char *const score_names[HN_BOARD_SCORES] = {"excess", "gain_half", 
 static json_t *kinds_of(const struct hn_board *b, int64_t entry, struct hn_board_score of) {
     json_t *kinds = json_object();
     for (int64_t k = 0; k < b->kinds; k++)
-        json_object_set_new(kinds, b->kind[k].name,
-                            hn_json_real(hn_board_on_kind(b, entry, of, k).mean));
+        json_object_set_new(kinds, b->kind[k].name, mean_of(hn_board_on_kind(b, entry, of, k)));
     return kinds;
 }
 
