@@ -337,7 +337,10 @@ static enum hn_code put_page(struct page *p) {
           "kinds</h2>\n<p>Excess: points of false negatives beyond those of the reference's front "
           "at equal hardness, so that less is better. ± is half of the 95 % interval over kinds. "
           "Gain: hardness beyond the reference's within so many points of false negatives over "
-          "Uniform's, so that more is better. An entry is judged alone, at 5 %: of twenty that are "
+          "Uniform's, so that more is better. Read both: an entry that is hardly harder than "
+          "Uniform has "
+          "little excess to lose, and gains nothing. An entry is judged alone, at 5 %: of twenty "
+          "that are "
           "level with the reference one is called ahead or behind.</p>\n",
           p->html);
     if (for_measures(p, put_standing))
