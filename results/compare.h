@@ -190,7 +190,9 @@ struct hn_compare_format {
 // Formats for files, each an option --NAME FILE. A new one is one file and one line here.
 #define HN_COMPARE_REPORTS(X)                                                                      \
     X(markdown)                                                                                    \
-    X(junit)
+    X(junit)                                                                                       \
+    X(bmf)                                                                                         \
+    X(benchmark)
 // All of them: text and JSON are for standard output.
 #define HN_COMPARE_FORMATS(X)                                                                      \
     X(text)                                                                                        \

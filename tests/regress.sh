@@ -313,6 +313,14 @@ for key in 'base', 'new':
     assert f'- {key.upper()}: program ' in m and f'**{key.upper()} has no checksum' in m, m
     assert f'{key.upper()} has no checksum' in t.find('system-out').text and 'no checksum' in made[key]
     assert ', commit ' in made[key] or ', 20' in made[key], made"
+    run compare base.h5 evil.h5 --gate n_dot:=0 --gate fn_ratio:=0 --bmf b.json --benchmark g.json
+    check "services get the values of NEW that are gated" "$python" -c "import h5py, json
+b, g, r = json.load(open('b.json')), json.load(open('g.json')), h5py.File('evil.h5')['runs']
+ok = r['status'].asstr()[:] == 'ok'
+for name in 'n_dot', 'fn_ratio':
+    assert sorted(c[name]['value'] for c in b.values() if name in c) == sorted(r[name][ok]), name
+assert len(b) == ok.sum() and {m for c in b.values() for m in c} <= {'n_dot', 'fn_ratio', 'cost_s', 'cost_g'}
+assert len([p for p in g if p['name'].startswith('fn_ratio ') and p['unit'] == 'share']) == ok.sum() == len({p['name'] for p in g if p['name'].startswith('fn_ratio')})"
     run compare a a --junit j.xml --markdown own.md --gate n_dot:=0
     check "an untouched file has no such note, and no noise that nobody measured" test -z "$(grep -l 'checksum\|Noise' own.md j.xml)"
     check "nor costs that no gate holds" test -z "$(grep '^| cost_' own.md)"

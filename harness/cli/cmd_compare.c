@@ -307,8 +307,8 @@ const struct hn_command hn_cmd_ab = {
     .summary = "A/B-test two builds on one job: same results, and is the new one slower?",
     .details = "Runs OLD and NEW in turn, so that a slow spell of the machine falls on both, and "
                "compares as `hardneg compare` does. The samples of a time are the medians of the "
-               "rounds: what differs from process to process is part of the noise. --markdown and "
-               "--junit as in compare; -o keeps the rounds.",
+               "rounds: what differs from process to process is part of the noise. --markdown, "
+               "--junit, --bmf and --benchmark as in compare; -o keeps the rounds.",
     .examples = "hardneg ab /tmp/main/hardneg build/hardneg -c harness/jobs/smoke.yaml --rounds 21",
     .options = ab_options,
     .params_size = sizeof(struct ab_params),
