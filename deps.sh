@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Installs the Debian packages that are missing for the roles given: build, test, dev, slurm, mpi, front, deb (packages.txt).
 # Says what it installs and what for. DEPS=0: does nothing.
 set -eu

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A set of ids as bits, for scratch that has to stay in the nearest cache. The caller clears the
 // marks that it has set, one by one, so that no call pays for all n.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bytes that grow, and files of them with a first line and a checksum.
 #include "core/bytes.h"
 #include "core/checksum.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bytes in memory, and in files that begin with a line of text and end with a checksum
 // (core/files.h).
 #pragma once

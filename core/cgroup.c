@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The quota of processors of a process's control groups, of versions 1 and 2.
 #include "core/cgroup.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Limits of the control groups of Linux, under which containers and batch systems run a process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The checksum behind the end of a file: SHA-256, written once and checked a block at a time.
 #include "core/checksum.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A checksum behind the end of a file: "hardneg-seal sha256 <64 digits>\n", SHA-256 of all bytes
 // before it. HDF5 ignores what stands behind the end that its own header states (and drops it when
 // it writes to the file), so that a results file with one is read by every HDF5 program; without it

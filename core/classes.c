@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Classes of labels by sorting; the chance that two labelled items share one.
 #include "core/classes.h"
 #include "core/label_sets.h"

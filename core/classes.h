@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The classes of labelled items. Labels below 0 stand for none.
 #pragma once
 

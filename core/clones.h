@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HN_CLONES before a static function compiles it once per x86-64 level and lets the loader choose:
 // wide vectors where the processor has them, from one source and one build. Only where the result
 // is the same for any vector width (elementwise work, or sums in a fixed number of lanes). Not for

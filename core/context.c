@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Errors, notes and counted memory: blocks know their owner, which frees what it has.
 #define HN_CONTEXT_C
 #include "core/context.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The argument of every function that can fail: an account of memory, the error message, the
 // number of threads, and the flag of an interrupt. There is no global state besides it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // SHA-256 of values; texts go in with their lengths, so that "ab", "c" and "a", "bc" differ.
 #include "core/digest.h"
 #include "core/real_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // SHA-256 (nettle) as lower-case hexadecimal text. Numbers that make up a key go in as spelt-out
 // text, so that a key depends neither on the layout of memory nor on the machine; long arrays of
 // data go in as bytes.

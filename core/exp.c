@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Exponentials of arrays, in loops that the compiler makes vectors of.
 #include "core/exp.h"
 #include "core/clones.h"

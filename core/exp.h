@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // exp() and its kin that compilers turn into vectors (core/clones.h), of which every operation is
 // one of IEEE 754: the same bits for any width of them. x = k ln 2 + r, |r| <= ln 2 / 2, and a
 // polynomial for e^r.

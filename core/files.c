@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files that become visible whole or not at all, under names that show which process makes them.
 #include "core/digest.h"
 #include "core/files_private.h"

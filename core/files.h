@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files and folders that are made aside and renamed when they are whole, and the removal of those
 // that a killed process left behind. A name says who makes it:
 // "<path>.tmp-<mark>-<pid>-<start>-<end>", where the mark identifies this machine since it was

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files that are written under a temporary name, alone or as the outputs of one command.
 #include "core/files_private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared by core/files.c and core/files_new.c.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The front: each point against all others, since equality up to rounding gives no order to sort
 // by.
 #include "core/front.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The front of points that should be low in one measure and high in another: settings by their
 // false negatives and their hardness. Table, terminal, figures and `price` all ask here.
 #pragma once

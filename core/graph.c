@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sparse graphs in compressed rows: building and measuring them.
 #include "core/graph.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sparse graphs in compressed rows, and the orderings of Cuthill and McKee.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Numbers the sets of labels that items have, by sorting items by their labels.
 #include "core/label_sets.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Items with several labels, as sets that are numbered.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Inner products in double precision, and rows of unit length with the reasons why a row has none.
 #include "core/matrix.h"
 #include "core/clones.h"

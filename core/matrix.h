@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Views of row-major float matrices, inner products, and unit rows.
 #pragma once
 

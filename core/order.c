@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Orders of Cuthill and McKee (1969), which bring the ends of every edge near to each other.
 //
 // From a root, nodes are numbered as breadth-first search finds them, the new neighbours of a node

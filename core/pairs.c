@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Kinds of pairs of items, from labels, sets of labels or judgements.
 #include "core/pairs.h"
 #include "core/clones.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Kinds of pairs of items, which histograms of cosine tell apart: by labels, or of tuples by
 // relevance.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Cuts a long computation into parts, which this process or others compute.
 #include "core/parts.h"
 

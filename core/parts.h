@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Computations that are cut into parts, so that several processes can share one: each process
 // computes some parts and stores their results as bytes, and every process joins the results of
 // all. The cuts depend on sizes alone, and results are the same, bit for bit, for any number of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Judged pairs as sorted rows of queries, searched by bisection.
 #include "core/qrels.h"
 #include "core/numbers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which passages are relevant to which queries, as far as it is known.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Streams of random numbers by a counter and a key, so that any number can be drawn without those
 // before it.
 #include "core/random.h"

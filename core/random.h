@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Counter-based random streams: Philox4x64-10 of Random123 (Salmon et al., SC 2011), named by what
 // is drawn and never by the thread that draws.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mann and Whitney (1947): U = number of pairs (i, j) with y_j > x_i, a tie counting one half. Were
 // all orders of n + m values equally likely, the number of them with U = u would be the coefficient
 // of q^u in the Gaussian binomial prod_{i=1..n} (1 - q^(m+i)) / (1 - q^i). Normal approximation:

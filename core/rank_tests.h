@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tests and correlation by ranks, and correction for many tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Numbers as texts: the shortest that reads back equal, or of so many digits.
 #include "core/real_text.h"
 

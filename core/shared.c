@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Memory that a process shares with those that it forks.
 #include "core/shared.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Intervals, quantiles and medians on GSL.
 //
 // Ratio: R = sum y_i / sum x_i over batches. To first order R - E[R] is the mean of the residuals

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Statistics that samplers, metrics and the harness share; GSL does the work where it can.
 #pragma once
 

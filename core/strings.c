@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Many texts in one block, sorted or hashed to be found.
 #include "core/strings.h"
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Many texts in one block of memory, and finding one of them.
 #pragma once
 

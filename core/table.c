@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tables that grow by rows and columns. Space for rows doubles, so that appending is linear in
 // rows.
 #include "core/table.h"

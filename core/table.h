@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A table: columns of text, real numbers or counts, as they are stored in a results file.
 #pragma once
 

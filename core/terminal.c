@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The width of a terminal, and texts wrapped to it.
 #include "core/terminal.h"
 

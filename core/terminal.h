@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text for a terminal: its width, and paragraphs wrapped to it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Texts in buffers of the caller, for people: messages, labels, quotes, counts; and printing them
 // so that nothing in them is markup where they go.
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sums of positive doubles that do not depend on the order of their terms: fixed point, in digits
 // of 32 bits that may grow to 63, so that nothing is carried while terms are added, and sums of
 // parts are added digit by digit. Exact as long as no term has bits below the layout's lowest one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Cells of lines of text files, quoted or not.
 #include "datasets/cells.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lines of a text as cells: between tabs, commas, semicolons or blanks, in quotes as CSV has them.
 #pragma once
 

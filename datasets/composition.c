@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sizes of classes, and rows that are equal, by their digests.
 #include "core/classes.h"
 #include "core/digest.h"

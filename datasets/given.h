@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Batches, or negatives of anchors, that another program has chosen: lists of item numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Small helpers over HDF5: attributes, opening files that may be hostile, and files that appear
 // whole or not at all. Object headers are written in the format of HDF5 1.8 because that one
 // carries checksums.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Over the HDF5 library, for snapshots and results: attributes, opening files that may be hostile
 // (h5.c), their data sets and texts (h5_data.c), writing groups and arrays (h5_write.c).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Data sets of a file that is not trusted. An extent in the header of a data set costs nothing to
 // write, so that before anything is allocated it is held against the bytes that the file stores.
 #include "datasets/h5_data.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Data sets and texts of HDF5 files that may be hostile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Groups and arrays. No times in object headers: the same content gives the same bytes.
 #include "datasets/h5_write.h"
 

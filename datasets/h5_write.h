@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writing groups, arrays and texts by the HDF5 library.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HDF5's own conversion of 16-bit floats goes bit by bit and takes most of the time of reading a
 // file; gcc's _Float16 needs a function call per value where the processor is not known to convert.
 #include "datasets/half.h"

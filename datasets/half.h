@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // IEEE 754 binary16: exact conversion to float, and from float by rounding to nearest, ties to
 // even.
 #pragma once

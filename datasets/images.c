@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads folders of images in the layouts that CIFAR and STL-10 are published in.
 #include "datasets/images.h"
 #include "datasets/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Small pictures with classes, in the binary layouts of CIFAR-10, CIFAR-100 (Krizhevsky 2009) and
 // STL-10 (Coates 2011): which one is told by the names of the files in a folder.
 //

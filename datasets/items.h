@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One step of a snapshot, as samplers and metrics see it: unit rows, views, labels, a teacher's
 // rows, groups.
 #pragma once

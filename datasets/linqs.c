@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads folders of LINQS: documents with words and labels, and the citations between them.
 #include "datasets/linqs.h"
 #include "core/real_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Graphs of documents as text, in one folder. Numbers:
 //
 //   NAME.features   a comment line that begins with '#' and may say features=P; then a line per

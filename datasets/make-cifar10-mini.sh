@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Makes datasets/cifar10-mini.h5 out of a series of 10,000 CIFAR-10 embeddings: the first 200 items of
 # each class in file order, steps 0, 100, 400 and 1000, /embeddings and /view2, float16.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Snapshots of the kind `retrieval`: queries and a corpus of another size, embedded over one or
 // more steps, and which passages are relevant to which queries. Schema `hardneg-snapshot`, version
 // 2 (docs/reference/retrieval-file.md).

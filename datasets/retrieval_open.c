@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reading a snapshot of queries and a corpus: opening it checks everything but the values of rows
 // and texts.
 #include "core/digest.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Declarations that reading and writing snapshots of queries and a corpus share.
 #pragma once
 

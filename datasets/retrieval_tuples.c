@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A snapshot of queries and a corpus as one of items: its known pairs, by query, then passage.
 #include "core/numbers.h"
 #include "core/parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writing a snapshot of queries and a corpus.
 #include "datasets/h5_write.h"
 #include "datasets/retrieval_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Snapshot files: labelled embedding series in HDF5, schema `hardneg-snapshot` version 1.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A snapshot that goes on from another one: everything the other has, as stored; steps may follow.
 #include "datasets/snapshot_private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The data sets of a snapshot: kind, type and extent are checked, then values are read by rows.
 #include "core/parts.h"
 #include "datasets/h5_data.h"

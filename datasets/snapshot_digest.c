@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The content of a snapshot as one SHA-256. For each data set that is present, in a fixed order:
 // its path (length, then bytes), its rank and its extents as int64, its values as int64 or float32;
 // all little-endian. Storage (chunks, compression, float type, attributes) does not enter.

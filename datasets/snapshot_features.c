@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Raw features of a snapshot: dense rows or compressed ones, made unit length. A row of zeros has
 // no direction and stays as it is: features are compared, not trained on.
 #include "datasets/snapshot_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The labels of a snapshot, one an item or several, and their names.
 #include "core/classes.h"
 #include "core/label_sets.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One step of a series as unit rows.
 #include "datasets/retrieval_private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Opening a snapshot file: everything is checked but the values of the embeddings.
 #include "core/text.h"
 #include "datasets/h5_data.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An open file and its data sets, for the parts of the snapshot store. Files are not trusted:
 // nothing is allocated for an extent that the file cannot hold, and no link is followed.
 #pragma once

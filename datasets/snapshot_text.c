@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The texts of a snapshot: attributes and data sets of them, and what of them is printable.
 #include "core/text.h"
 #include "datasets/h5_data.h"

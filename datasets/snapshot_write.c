@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writing a snapshot of items: what goes with the rows of its steps.
 #include "core/label_sets.h"
 #include "datasets/h5_write.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A snapshot file in work, of either kind: attributes, columns, compressed rows, and series of
 // rows, a step at a time. What is written passes hn_snapshot_validate(): rows are checked as they
 // will be read back, after rounding to the stored type.

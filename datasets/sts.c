@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads files of sentence pairs with scores, and numbers their sentences.
 #include "datasets/sts.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pairs of sentences with a score of their similarity (STS of SemEval 2012 to 2016, SICK), a file
 // NAME.tsv for each set. The first line names the columns, separated by tabs; there is no quoting:
 //

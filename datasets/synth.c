@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A series that looks like training: items stay who they are while their classes tighten.
 //
 // Item i of class c at concentration kappa is the unit vector along s mu_c + z_i, with z_i a

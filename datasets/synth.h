@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Synthetic series: clusters on the sphere with super-classes, so that hard negatives exist.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text files by line and word, with errors that name file and line.
 #include "core/text.h"
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text files: opened, read whole, taken line by line and word by word; what is wrong is said with
 // file and line.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads graphs in the layout of TUDataset.
 #include "datasets/tudataset.h"
 #include "core/numbers.h"

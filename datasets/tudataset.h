@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sets of small graphs in the text layout of TUDataset (Morris et al. 2020), one set per folder:
 //
 //   NAME_A.txt                a line `u, v` per edge, nodes from 1 over the whole set

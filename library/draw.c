@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Batches and negatives of the epochs of a build.
 //
 // Threads that share a handle may be in different epochs: each draws from the one that it began

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // hardneg as a library: mini-batches and negatives for contrastive learning, and what batches are
 // like. The whole surface; docs/guide/python.md shows it in use, library/example/example.c in C.
 //

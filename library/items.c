@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The items of a build: copies of the caller's arrays, checked.
 #include "core/label_sets.h"
 #include "core/text.h"

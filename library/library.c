@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The library's handle: a sampler, what it is built on, and the threads that share it.
 //
 // A build is made aside, by its caller alone, and swapped in when it is whole; all that reads a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lists of samplers and their options, and facts about a build.
 #include "core/digest.h"
 #include "core/label_sets.h"

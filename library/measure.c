@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Measures of any batches, the same as those of `hardneg run`.
 #include "metrics/measure.h"
 #include "core/text.h"

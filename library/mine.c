@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Hard negatives of queries over a corpus, the same as those of `hardneg mine`.
 #include "retrieval/mine.h"
 #include "core/sweep/blas.h"

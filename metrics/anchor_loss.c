@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The loss of anchors: what a mask leaves of their negatives, sums over those, and from sums to the
 // loss. Sums of a weighting by exponentials are shared by the anchors of rows and of columns, and
 // by settings (hn_exp_sums()); others are taken anchor by anchor.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The loss of a batch's anchors under a weighting.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Coverage of the items by the batches: distinct items of an epoch, visits, repeats, distinct
 // pairs.
 //

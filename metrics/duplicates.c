@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Passages of a batch that have one text (docs/reference/methods.md): each is a false negative of
 // the other's tuple, whatever relevance says.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sums of exponentials by anchor, kept for a batch, for all losses and weightings that ask.
 #include "metrics/exp_sums.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sums of exponentials over the negatives of every anchor of a batch, each computed once for all
 // that ask for it: a score x1_a . x2_b belongs to anchor a of the first view and to anchor b of the
 // second, a product within a view to both of its items.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Gap between the global and the training loss, its upper bounds, and the positive's softmax
 // probability (GC definitions 3.1, 3.2, theorems 3.6, 3.7, appendix D).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Alignment and uniformity of embeddings on the sphere.
 //
 //   alignment  = mean_i |x1_i - x2_i|^2 = mean_i (2 - 2 s_ii)

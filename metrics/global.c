@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Global log-sum-exp of the loss other-view (GC definition 3.1), rows and columns in one sweep over
 // the two views.
 //

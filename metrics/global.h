@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Quantities of all N x N pairs of the two views, from one sweep, with which batches are compared.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The loss over all pairs of the two views, by temperature (GC definition 3.1, over rows).
 //
 //   loss_global     = mean_i (log sum_j exp(s_ij / tau) - s_ii / tau)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Hardness of in-batch negatives: mean and percentiles of the cosines of all unordered pairs of
 // distinct items of a batch (false negatives among them: a sampler does not see labels), and the
 // mean over anchors of the hardest negative, of all and of the true ones. Every distinct item of a

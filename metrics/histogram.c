@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Cosine histogram of the pairs of batches (BS figures 4-6; HC figures 5, 8-10): 200 bins on [-1,
 // 1], every unordered pair of distinct items of a batch once (with negatives per
 // anchor: every pair of anchor and negative), split into true negatives, false

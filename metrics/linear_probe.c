@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Multinomial logistic regression by memoryless BFGS (Shanno 1978; Nocedal and Wright, Numerical
 // Optimization, 2nd ed., section 7.2) with an Armijo line search, on the objective divided by
 // C n, so that the gradient norm at which to stop does not depend on the number of rows. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Linear probe: multinomial logistic regression on frozen features, the strength of its penalty
 // chosen by validation.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The training loss of batches under a loss and a weighting, and how much of it false negatives
 // carry (docs/reference/methods.md; HC 6.1, 6.2).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From ids to numbers: hands the pairs of batches to metrics.
 #include "metrics/measure.h"
 

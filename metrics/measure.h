@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Measures batches with a set of metrics: the one way from ids to numbers, for harness and tests.
 #pragma once
 

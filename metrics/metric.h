@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The metric type: one constant struct per metric, in a file named after its family, listed in
 // registry.c. A metric maps every batch to a record of doubles and reduces the records to columns.
 #pragma once

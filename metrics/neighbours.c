@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Weighted nearest-neighbour accuracy: every test item is given the label with the largest sum of
 // weights exp(cos / 0.5) among its k = 200 nearest training items (Wu et al. 2018; the temperature
 // is that of the published accuracies of the CIFAR-10 series).

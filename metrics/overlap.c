@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Overlap of the cosine histograms of positive and negative pairs: sum over 200 bins of min(p, q),
 // both normalised; 1 = the same histogram, 0 = apart.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The negatives of an anchor in either shape of a batch.
 #include "metrics/pairs.h"
 #include "core/clones.h"

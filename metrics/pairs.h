@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The pairs of a batch (anchor, negative), as metrics see them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Products in float by panels of columns, each of which goes over the rows in the same blocks
 // for any number of threads; blocks are added in double.
 #include "metrics/preconditioner.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Preconditioner of a linear classifier's fit: the inverse of a matrix that bounds its second
 // derivatives. Most of the variance of an encoder's features lies along few directions, and descent
 // without it takes hundreds of steps.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Linear-probe accuracy of a step: multinomial logistic regression on the clean embeddings (unit
 // rows), fitted to the training items, C in {1, 10, 100} by validation, accuracy on the test items.
 // The parts are those of the file's split, or drawn (metrics/split.c); items of a validation part

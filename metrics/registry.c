@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The lists of metrics of batches and of snapshots: job files, `hardneg list`, result columns and
 // tests read them. A new metric is one file and one line here.
 #include "metrics/metric.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // False negatives: pairs of a batch that share a label (docs/reference/methods.md; BS 5.3).
 //
 //   fn_ratio = sum_batches #{(a, b): a != b, c_a = c_b} / sum_batches #{(a, b): a != b, both

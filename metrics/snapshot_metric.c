@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Measures a snapshot with a set of metrics, whose sweeps are shared.
 #include "metrics/metric.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Training, validation and test rows of labelled items, of the file or drawn.
 #include "core/classes.h"
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Hardness of the true negatives of batches by the cosines s of pairs of known, different labels,
 // every unordered pair of distinct items of a batch once (with negatives per anchor: every pair of
 // anchor and negative), beside `hard_true_mean`, the hardest of each anchor:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Losses and weightings: InfoNCE and its kin (BS equations 1, 16, 17), the debiased loss (Chuang et
 // al. 2020) and hard negatives (HC section 3, figures 13 and 14, appendix D.1).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Losses (which negatives stand in the denominator) and weightings (how much each counts).
 #pragma once
 

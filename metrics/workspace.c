@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The pairs of a batch with their products and kinds, once for all metrics.
 #include "metrics/workspace.h"
 #include "core/clones.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From ids to pairs: gathers the rows of a batch, multiplies them, and relates their labels.
 #pragma once
 

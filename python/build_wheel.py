@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The build backend of pyproject.toml (PEP 517): a wheel is the module with libhardneg.so inside, and the program
 hardneg for the PATH, which `make` has built or is asked to; a source archive is the tree, to build a wheel of.
 `python3 python/build_wheel.py FOLDER` writes the wheel there (`make wheel`). Libraries are the system's: hardneg needs

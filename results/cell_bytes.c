@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results of a cell as bytes: one walk writes and reads them, so that both are of one format.
 #include "results/cell_bytes.h"
 #include "core/pairs.h"

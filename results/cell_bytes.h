@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results of a cell as bytes, in two parts: what is its own, and the layout (columns, machine) that
 // cells of one job have in common.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Cells of a folder: files of their own, and the pack.
 #include "results/cell_file.h"
 #include "core/files.h"

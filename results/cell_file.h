@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The finished cells of a run, in <folder>/cells: a file each, <run_key>.cell, which has a line,
 // the results and a checksum; and `packed` (results/cell_pack.h), which holds those of runs that
 // ended. While a run goes on there is `plan`, too, in the form of a cell: what the run is, its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A pack of cells: an index, deflated, and each cell's own bytes, deflated by themselves, so that
 // one is read without the others.
 #include "results/cell_pack.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Many cells in one compressed file: what cells of one job have in common is there once, the rest
 // is deflated by the example of one of them.
 #pragma once

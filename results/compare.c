@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Comparison of two results files.
 //
 // Exact decisions (ids, orders, counters, histograms) are the same numbers on every machine and are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Comparison of results by cell_key, kinds of values and gates (docs/reference/compare.md).
 #pragma once
 

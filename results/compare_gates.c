@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Gates and the verdict of a comparison.
 #include "core/text.h"
 #include "results/compare.h"

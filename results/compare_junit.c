@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A comparison as a JUnit report: a test case for each compared column, each cost, and the verdict.
 #include "core/text.h"
 #include "results/compare_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A comparison as Markdown, for the summary of a CI job. Nothing that a file holds is markup in it.
 #include "core/text.h"
 #include "results/compare_private.h"

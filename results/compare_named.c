@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The comparison of results of other data under the same names: a new checkpoint against the one
 // before it. Every value differs, so a gate is held on the mean change over seeds and its interval.
 #include "results/compare_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Functions that the output formats of `compare` share (compare_describe.c).
 #pragma once
 

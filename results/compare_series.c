@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Values of NEW for services that follow them over commits: Bencher's metric format (--bmf), and
 // the list of github-action-benchmark (--benchmark), where smaller is better.
 #include "results/compare_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A comparison on the terminal.
 #include "core/text.h"
 #include "results/compare_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Times of two results: can the machines be compared, the noise of the host, the family of tests.
 #include "core/rank_tests.h"
 #include "core/stats.h"

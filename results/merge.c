@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Merging: every part says what the whole job is (table `plan`, or its own rows if it is complete),
 // so that parts of other jobs are refused, missing cells named, and the order is that of one run.
 #include "results/merge.h"

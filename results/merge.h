@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Joining the results of a job that was run in parts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which programs made the rows of results, and which version of the code's results that was.
 #include "results/programs.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which programs made the rows of results. A program is named by its version and a digest of its
 // sources, "0.2.0-0c1d2e3f4a5b": the same sources make the same program, from a clone or an
 // archive. Up to version 0.1.0 it was the commit.

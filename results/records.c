@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Records of JSON as tables, for terminals and Markdown.
 #include "results/records.h"
 #include "core/real_text.h"

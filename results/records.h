@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Records: JSON objects, printed as a document, an aligned table or one of Markdown.
 #pragma once
 

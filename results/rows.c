@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Finds rows of tables by their keys, and rows of two tables that correspond.
 #include "results/rows.h"
 #include "core/options/option.h"

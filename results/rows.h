@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Finding rows of results tables: by a number that names a row of another table, and by their keys.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The gate on times: a pair counts as slower if (1) a one-sided test, corrected by Holm for the
 // family, rejects at alpha, and (2) the medians differ by more than the least slowdown that is
 // asked for, as a share and in seconds. The test bounds false alarms, the effect keeps what is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Is it slower? The decision about two samples of times, for many pairs of them at once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results in memory: attributes, appending (which is merging), freeing.
 #include "results/store_private.h"
 

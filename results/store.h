@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The results store: tables and arrays in HDF5, schema `hardneg-results` version 1. Results of one
 // cell are results like any other; merging is appending. Every file appears whole or not at all.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Refuses what no run has written, in a file of the right shapes: values that their unit excludes,
 // numbers where texts belong, rows of tables that are not there. A page of them would look like any
 // other.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The schema `hardneg-results` version 1, for its writer and its readers.
 #pragma once
 

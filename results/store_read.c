@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads results files, which may be truncated, damaged or made to harm: what is read must be plain
 // datasets of this very file (no external links or storage), of the rank and length of the schema;
 // nothing is allocated that the file could not hold. A checksum that does not fit is damage.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writes results files: one group per table, one 1-D dataset per column, a dimension scale on every
 // axis.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samples of costs in /timing.
 #include "results/timing.h"
 #include "core/stats.h"

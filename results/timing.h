@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samples of costs in the table /timing of results.
 #pragma once
 

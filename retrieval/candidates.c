@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lists of candidates in one, and their order by the rows of the queries and passages.
 #include "retrieval/candidates.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Candidates that other systems name, in place of each query's nearest passages.
 #pragma once
 

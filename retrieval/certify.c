@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A share is held against a limit by pairs that are drawn without replacement and judged one by
 // one.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Is the share of relevant pairs among a finite list of them within a limit? Pairs are judged one
 // by one in random order until it is known, and the answer holds wherever one stops.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Difference estimator (Cassel, Sarndal and Wretman 1976) of the relevant pairs among mined ones:
 // sum of the predictions, plus the sum over judged ones of (relevant - predicted) / (times expected
 // in the sheets). A pair is predicted by a model fitted without its fifth of the judged pairs, so

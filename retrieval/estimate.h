@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The share of false negatives where complete relevance is not known: from judged pairs, with the
 // help of a model, or by the ranks of the known positives alone. docs/reference/mining.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Evaluates the queries of a miner: their rankings down to the last cutoff, with all passages of
 // the score that is there.
 #include "retrieval/evaluate.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Metrics of rankings: recall, hit, MRR, nDCG and MAP at k. Passages of equal score have no order
 // of their own: a value is the mean over all of their orders (McSherry and Najork 2008).
 #pragma once

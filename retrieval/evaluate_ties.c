@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Values of one ranking, with passages of equal score in their expected, best or worst order.
 #include "retrieval/evaluate.h"
 

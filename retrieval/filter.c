@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The filters of mining, in their order, on the candidates of one query.
 #include "core/random.h"
 #include "retrieval/candidates.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Looks at what was mined as a whole: what listed scores lack, and why no negative is left.
 #include "retrieval/listed.h"
 

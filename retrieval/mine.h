@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Hard negatives of queries over a corpus: one contract, and the dialects of three tools as presets
 // of it. docs/reference/mining.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options of mining and their presets.
 #include "retrieval/mine.h"
 #include "retrieval/relevance.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Data as a dialect of mining sees them, and the candidates of queries in them.
 #include "retrieval/miner.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Data as a dialect of mining sees them, and the candidates of their queries.
 #pragma once
 

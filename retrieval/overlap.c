@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Texts of two collections that have most words in common. Pairs are found by their rare words: of
 // two sets with a Jaccard similarity of t or more, the rarest (1 - t) n + 1 words of either hold
 // one in common (prefix filter, Chaudhuri, Ganti and Kaushik 2006). What is found is counted

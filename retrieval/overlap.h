@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Texts that two collections share: equal ones, and nearly equal ones, by their words.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Fits the model of which candidates are relevant to judged pairs.
 #include "retrieval/pair_model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Draws pairs to be judged, with probabilities by rank.
 #include "retrieval/population.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The pairs of a query and a candidate that could be mined, and how some of them are drawn to be
 // judged.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Hardness and false negatives of the negatives that settings of mining leave.
 #include "retrieval/price.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Prices of settings of mining: the hardness of their negatives, the share of false ones, and the
 // queries that get too few.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The best passages of queries by a sweep, with equal scores in the order of passages.
 #include "retrieval/ranking.h"
 

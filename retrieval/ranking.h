@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The passages nearest to each query, in the order that everything in this module is defined by:
 // descending score, then the lower index.
 #pragma once

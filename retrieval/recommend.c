@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The hardest setting that is shown to be within a limit. Settings are tested from the softest to
 // the hardest, an order that no verdict has a part in. The first has half of the level, each of the
 // next half of what is left, and one that is shown hands its level on: the chance that any is shown

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The hardest setting whose share of false negatives is shown to be small.
 #pragma once
 

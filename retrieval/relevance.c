@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Relevance of passages by keys, with equal texts as one; passages that are the query itself.
 #include "retrieval/relevance.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which passages count as relevant to a query, equal texts included, and which are the query
 // itself.
 #pragma once

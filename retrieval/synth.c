@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Synthetic queries and passages. Queries are items about class means; a query has relevant
 // passages near it, of which one, drawn at random, is known: the others are the hidden positives
 // that a miner takes for negatives. The rest of the corpus are items about the same means.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Synthetic queries and a corpus, whose known and hidden positives are known.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Negatives of a pool of candidates, and what fills rows that have too few.
 #include "retrieval/take.h"
 

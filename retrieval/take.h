@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The negatives of queries, taken from their candidates.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Two tuples clash if the passage of one, or a mined negative of it, is known to be relevant to the
 // query of the other. A tuple
 // that clashes with one of its batch changes positions with a random tuple of another batch, if

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // B3 (Thirukovalluru et al., "Breaking the Batch Barrier of Contrastive Learning via Smart Batch
 // Mining", NeurIPS 2025): an item is joined to those at ranks p .. p + m of a teacher's order of
 // all others, as the nearest are likely to be false negatives; the graph is cut into clusters of C

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BatchSampler (BS algorithms 1 to 3): every t steps a proximity graph is built, and every batch is
 // what a walk on it collects.
 //

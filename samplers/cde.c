@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // CDE (Morris and Rush, "Contextual Document Embeddings", ICLR 2025, section 3.1): batches are
 // clusters of a surrogate's space, so that the members of a batch are each other's context.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared by samplers that go by clusters: the space of rows, notes, and the order of members.
 #include "samplers/clusters.h"
 

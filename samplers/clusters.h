@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Clusters of items, by k-means or in a graph, and batches that are some of them, or one.
 #pragma once
 

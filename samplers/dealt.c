@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The proximity graph with `dealt` candidates: BS algorithm 2 as matrix products.
 //
 // A random permutation cuts the items into tiles of b rows (sizes differ by one at most). The rows

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Builds a sampler and draws its batches in steps of bounded memory.
 #include "samplers/draw.h"
 

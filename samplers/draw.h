@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samplers at work: built on items, and asked for batches in steps of bounded memory.
 #pragma once
 

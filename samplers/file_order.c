@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sequential ids: batch b holds items b B .. b B + B - 1. It does nothing, so what it costs is what
 // the harness costs.
 #include "samplers/sampler.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Global Contrastive Batch Sampling (GC algorithm 1, appendices E, F and J): the large entries of
 // S = X1 X2^T make a sparse graph, reverse Cuthill-McKee brings the ends of its edges near to each
 // other, and the order is cut into batches.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Packing: S is cut into square cells. Threads write, into chunks of a pool made beforehand,
 // segments: a cell's number, then for every row of the cell that has entries a mark with the row's
 // position in the cell and the positions of its columns, all in 16 bits. So an entry takes little

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pairs of items with a large product, packed while a sweep finds them, and the graph they make.
 #pragma once
 

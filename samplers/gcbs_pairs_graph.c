@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The graph of packed pairs. A band of rows is a table of bits that stays in the second or third
 // cache. The segments of the cells in the band's rows, and, transposed, of those in its columns set
 // bits; what is set, read row by row, comes out ascending and without repeats. Bits do not mind the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Packed pairs, as gcbs_pairs.c writes and gcbs_pairs_graph.c reads them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The threshold as the paper's code estimates it (GC appendices E.1 and J): the median, over chunks
 // of three rows of S = X Y^T, of the quantile of each chunk's entries, the diagonal (which holds
 // the positives) among them. Quantiles are type 7 of Hyndman and Fan (torch.quantile), the median

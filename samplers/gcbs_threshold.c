@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An exact quantile of N^2 - N inner products, and the pairs above it, in one sweep.
 //
 // A random sample gives a value `low` that lies below the wanted one almost surely, and not far:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every off-diagonal entry of S = X Y^T above a quantile of them all, without storing S (GC
 // section 5.1 and appendix E.1).
 #pragma once

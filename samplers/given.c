@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samplers whose batches, or negatives, other programs choose. The harness reads them, and hands
 // them over as self->given before the first epoch.
 #include "samplers/given.h"

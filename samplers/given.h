@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samplers whose batches, or negatives, another program chooses. They are in a list of their own:
 // hn_samplers are those that choose by themselves.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Parts of a graph with few edges between them, grown and then improved by exchanges.
 #include "samplers/clusters.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GRIT (Muennighoff et al., "Generative Representational Instruction Tuning", ICLR 2025): all of a
 // batch from one source, as negatives of other data sets are told apart without looking at the
 // content.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Hard negatives beside their anchors, the baseline that GCBS is compared with (GC 7.1, "Hard
 // Negative (l)"): a batch is B / (1 + l) anchors, each followed by the l items that are most
 // similar to it. B stays what it is, so that an epoch, in which every item is an anchor once, has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Negatives by distance in a graph: for every anchor all items exactly l hops away (NS 3.2,
 // graph-based sampling, "its l-th order neighbors"), or at least l, what cannot be reached
 // included.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // JEST (Evans, Parthasarathy, Merzic and Henaff, "Data curation via joint example selection further
 // accelerates multimodal learning", NeurIPS 2024, algorithm 1): a batch of B is chosen together
 // from B / (1 - ratio) random items, in `chunks` draws. An item's score, given what is chosen, is

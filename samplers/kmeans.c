@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Spherical k-means, whose assignments exact products decide.
 #include "core/sweep/blas.h"
 #include "core/sweep/select.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The kNN sampler (BS 3): an item drawn at random and its B - 1 exact nearest neighbours.
 //
 // No index and no graph: a batch costs the N inner products of one row, as an exact neighbour query

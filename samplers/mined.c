@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mined negatives: for every anchor the R most similar other items, less what filters drop as
 // likely false negatives, and of the rest the n most similar, n at random, or n that are about as
 // similar as the positive.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mosaic: batches whose items are hard negatives of each other, and few of them false. Every item
 // is in one batch of an epoch. No paper; measured in docs/notes/mosaic.md and front.md.
 //

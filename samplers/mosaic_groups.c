@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Groups of near items, for the pools of `mosaic`.
 #include "core/bitset.h"
 #include "core/sweep/knn_lists.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One pool of the sampler `mosaic`: the weights of its pairs, and the search for batches with a
 // large sum of them.
 //

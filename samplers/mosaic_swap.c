@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The search of `mosaic`: exchanges of two items between batches, the best one of an item at a
 // time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Weights of a pool: S = X X^T stands above the diagonal of w, M = m m^T below it, and so do H and
 // Q after them; only then are the two halves brought together. So a pool takes 4 n^2 bytes, and
 // every product and every exponential is computed once. w is far larger than caches: what can be

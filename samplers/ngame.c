@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // NGAME (Dahiya et al., "Negative Mining-aware Mini-batching for Extreme Classification", WSDM
 // 2023): the items are cut into clusters of C, and a batch is B / C random clusters.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A tuple that has to wait stands in a queue of the text that it waits for. When that text's batch
 // is full, the first of the queue comes forward alone: the others could not join before it. If it
 // has to wait for its other text, the next one comes forward. So a batch looks at about as many

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The batches of sentence-transformers' NoDuplicatesBatchSampler.
 #pragma once
 

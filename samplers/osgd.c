@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Ordered SGD (Cho et al., "Mini-Batch Optimization of Contrastive Loss", TMLR 2024): of `drawn`
 // random batches the `kept` ones with the largest loss are an epoch.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The proximity graph of BatchSampler (BS algorithm 2, eq. 3).
 //
 // Candidates are scattered rows, so this is a gather and bound by memory: rows are fetched ahead of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The proximity graph of BatchSampler (BS algorithm 2): M random candidates per item, the K most
 // similar kept. Neighbours come by descending exact similarity, ties by lower index; weights are
 // the exact similarities, rounded.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Negatives drawn at random: for every anchor n distinct other items, every set of them equally
 // probable (NS 3.2, random sampling from a bank of all items; the paper draws from the batch).
 #include "core/bitset.h"

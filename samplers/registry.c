@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The list of samplers: command line, job files, `hardneg list`, result columns and tests read it.
 // A new sampler is one file and one line here.
 #include "samplers/sampler.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Negatives that are neither too close nor too far (NS 3.2, feature-based sampling): for every
 // anchor the other items by ascending cosine, and of these the positions from `lo` to `hi` percent.
 //

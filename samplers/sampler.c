@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The life cycle of a sampler, and what samplers share.
 #include "samplers/sampler.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sampler type: one constant struct per sampler, at the end of its file, listed in registry.c.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Spectral clustering for batches of large loss (Cho et al., "Mini-Batch Optimization of
 // Contrastive Loss", TMLR 2024, SC; `sc_even` of its code, krafton-ai/mini-batch-cl): of random
 // groups of k B items each is cut into k even clusters, which are batches, and the `kept` of them

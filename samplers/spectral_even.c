@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // k-means, of which only what has changed is computed again: an item's distances are summed in the
 // order of its row, so that they are the same whenever they are.
 #include "samplers/spectral_even.h"

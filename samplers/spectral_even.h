@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Even clusters of m rows of k numbers: k of them, of m / k rows each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One item per cluster: the control whose batches are easier than uniform ones, since items of one
 // k-means cluster, the near ones, are kept apart.
 //

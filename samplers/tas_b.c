@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // TAS-Balanced (Hofstaetter et al., "Efficiently Teaching an Effective Dense Retriever with
 // Balanced Topic Aware Sampling", SIGIR 2021, section 3.2): the items of a batch are of one topic.
 //

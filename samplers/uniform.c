@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Uniform batches, the baseline of all papers. `shuffle`: an epoch is a random permutation of the
 // items, cut into batches (the last may be short). `iid`: every position of every batch is an
 // independent draw from all items, with replacement. `no_duplicates`: the permutation is cut into

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The walks of BS table 6. Random walk with restart (algorithm 3):
 //
 //   S = {}, v = u;  while |S| < B:  insert v into S;  with probability alpha v = u, else v = a

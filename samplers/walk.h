@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Walks on a directed graph that collect a batch (BS algorithm 3 and table 6).
 #pragma once
 

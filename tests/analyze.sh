@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Looks at one file with gcc's static analyser: `tests/analyze.sh STAMP FILE COMMAND...`, as `make analyze` calls
 # it. Complains about everything but the lines of tests/analyze.allow, each of which says why it may stand, and
 # makes the file STAMP where there is nothing to complain about.

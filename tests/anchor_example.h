@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The loss of one anchor, by the metrics.
 #pragma once
 

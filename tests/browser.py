@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The controls of a report's first screen, worked by mouse and keys in Chromium: tests/browser.py PAGE
 
 Chromium is driven over its debugging pipe, so that pointer and keys go the way a person's do. A line a check; exit

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Files that call each other in a circle: tests/circles.py OBJECTS, by the symbols of the objects below that folder. A registry
 lists its members, which call what it shares: its calls do not count. Prints a line for each circle; exit status 1 if there is one."""
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared by the suites of verdicts: results made up row by row, and claims written as in a file.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Tests of the command line: `tests/cli.sh PROGRAM`. Exit codes, messages, what a failed or interrupted
 # command leaves behind, and that the same job gives the same results however it is run.
 source "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Tests of `hardneg train`: `tests/cli_train.sh PROGRAM`. Exit codes, messages, interruptions, and that what
 # it writes is a series that `hardneg run` takes.
 source "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Functions that have vectors with AVX-512 and none with AVX2: tests/clones.py PROGRAM, of an optimised build. What HN_CLONES
 marks is compiled for both (core/clones.h), and a condition in a loop may cost the narrower clone its vectors, which no result
 shows. Prints a line for each such function; exit status 1 if there is one."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Foreseen against used, by hand on a quiet machine: tests/estimate_check.sh PROGRAM JOB [OPTION...]
 # The time foreseen is held to a factor of two, the peak of resident memory to 1.1 times what was foreseen.
 # Not part of `make test`: what else runs on the machine decides the first.

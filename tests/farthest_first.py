@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Farthest-first batches, as docs/guide/your-sampler.md has them, and their measures by NumPy: an oracle of tests/yours.sh."""
 import json
 import sys

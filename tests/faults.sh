@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What can go wrong outside the program: `tests/faults.sh PROGRAM`. A disk that fills up, folders that cannot be
 # written, files that cannot be read, damaged files, files that point elsewhere, texts that try to be commands.
 # Always: an exit code of the contract, a sentence for people, and what was there before is there after.

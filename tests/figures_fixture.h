@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A small results file, made up, from which every figure can be drawn.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fixture.h"
 #include "core/label_sets.h"
 #include "core/random.h"

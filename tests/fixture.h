@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Data for tests: random unit rows, labelled clusters, scratch folders.
 #pragma once
 

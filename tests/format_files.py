@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """One set of rows in every format that `hardneg import` reads, for the tests: write(FOLDER) makes the files and
 returns, for each format, words of a command line that all import the same: rows(), LABELS and their names."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The arithmetic of harness/reproduce/front.py on made-up settings: called by tests/reproduce.sh."""
 import os
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // For tests of graph classification: a small set of graphs, and the task on it.
 #pragma once
 

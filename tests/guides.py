@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Takes the examples out of the guides (docs/**/adding-*.md): `guides.py FOLDER`. Writes the file that each
 guide shows and the registry with the line that it names below FOLDER, in their places of the source tree, and
 prints for each "ENTRY FILE...": the name of the entry and the C files that have to be compiled for it."""

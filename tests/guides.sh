@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The guides of docs/ hold what they promise: `tests/guides.sh BUILD`. The example of each guide and the line that
 # it adds to a registry are compiled (tests/guides.py) and linked before the library, into the program and into the
 # suites whose tests loop over a registry (tests called every_...). Compiler and libraries come from the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Opens a results file with h5py, as a user would, and checks it against the schema
 `hardneg-results` version 1. Exit status 0: as it should be; 1: not; 77: there is no h5py.
 Usage: h5py_results.py RESULTS"""

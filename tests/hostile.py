@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Hostile inputs: tests/hostile.py PROGRAM [--cases N] [--seed S] [--only I] [--processes P].
 
 Makes files, jobs, command lines and environments that are wrong in ways drawn from a seed, and runs the program

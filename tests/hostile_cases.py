@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The cases of tests/hostile.py: how each kind is made of a seed. A new kind is a function make_* and its name in KINDS."""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Formats of `hardneg import`: `tests/import.sh PROGRAM [WORD]`; with a word only tests whose name contains it.
 . "$(dirname "$0")/lib.sh"
 begin import "${1:-build/hardneg}"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The same arrays and labels through every door of the program: `import_doors.py PROGRAM [--table]` in an empty folder.
 .npy, .npz, text, HDF5, safetensors, .fbin and Python give one digest, or one refusal, for each; a door that does not hold
 such values is left out ("-")."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """HDF5 as other programs write it: `import_hdf5.py PROGRAM` in an empty folder. Each shape is read as the values that
 were written, with the note, or refused in words that say what is there."""
 import os

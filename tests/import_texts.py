@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Labels, rows and groups from text files of many programs: `import_texts.py PROGRAM` in an empty folder. Each case is
 read as written here, with the note, or refused with the remedy."""
 import gzip

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What is installed works by itself: `tests/install.sh BUILD`. Also the manual page, and the completion.
 source "$(dirname "$0")/lib.sh"
 build=$(realpath "$1")

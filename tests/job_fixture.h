@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the tests of job files share: a scratch folder, reading a text as a job, and a job with
 // every key.
 #pragma once

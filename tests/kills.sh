@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Commands that are killed leave nothing half-written, and the next one ends as one that was never disturbed:
 # `tests/kills.sh PROGRAM [KILLS [COMMAND...]]` (default 120, over all commands of the table below). Each round begins
 # with an empty folder, or with what an earlier command has left, and starts the same command again and again, ended by

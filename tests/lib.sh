@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 # What the tests of the command line share: sourced by them, then `begin SUITE PROGRAM`. Tests run in a
 # folder of their own, $work, which is removed at the end; `finish` prints the totals that tests/run.sh adds up.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Checks what the documentation refers to: relative links and headings in every Markdown file, paths in
 backticks that begin with a folder of the program, and every docs/... path in sources, scripts and job files.
 Prints one line per reference that leads nowhere; the last line counts (`links: N checked, N broken`)."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What `make lint` checks besides compiling without warnings: the rules of the design that a program can
 # check, formatting, clang-tidy and cppcheck. CPPFLAGS comes from the Makefile.
 set -u
@@ -28,6 +29,11 @@ done < <(git ls-files | cut -d/ -f1 | sort -u)
 while IFS= read -r file; do
     [ -s "$file" ] || complain "$file: is empty"
 done < <(git ls-files ':!*/py.typed')
+
+# Sources name their licence, as REUSE has it.
+while IFS= read -r file; do
+    complain "$file: lacks the line SPDX-License-Identifier: GPL-3.0-or-later at its top"
+done < <(git ls-files '*.[ch]' '*.sh' '*.py' | xargs grep -L -m 1 '^[/#]*[/#] SPDX-License-Identifier: GPL-3.0-or-later$')
 
 # Types of the Python module, as those who use it check theirs.
 report=$(mypy --strict --no-error-summary --cache-dir=/dev/null python/hardneg 2>&1) || complain "$report"

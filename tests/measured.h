@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // For tests of metrics: draws batches without any sampler, and measures them with every metric.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results as fixture_results() makes them, with costs, their samples, keys and a machine: for the
 // tests of comparisons.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Files that are larger than the memory: `tests/memory.sh PROGRAM`. Sparse snapshots of 2^31 - 1 items, of 2^31 - 1
 # dimensions and of 2^16 x 2^16, under 256 MiB: every command that reads snapshots refuses them in a sentence, or does
 # without, and takes no more than the limit.

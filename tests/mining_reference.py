@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Mining as sentence-transformers does it, held to a reimplementation of its function in plain Python: random cases, text in,
 text out. Equal scores come by place in the corpus on both sides; the library itself leaves their order open.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The modules of the program: what each may include, and what it does include.
 
     tests/modules.py            checks the tree against tests/modules.txt; exit status 1 with findings

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # `hardneg run --mpi` and `train --mpi` over ranks on this machine: `tests/mpi.sh PROGRAM [NAME]` with a program that was built with
 # MPI=1 (make mpi). Skipped where Open MPI is not installed.
 source "$(dirname "$0")/lib.sh"

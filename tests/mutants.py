@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Changes one operator, constant or line of a source at a time, and says which changes no test sees.
 
     tests/mutants.py samplers/knn.c retrieval [--sample 50] [--seed 1] [--suites tests/samplers/test_knn.c]

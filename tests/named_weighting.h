@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A weighting by its name: the program reads them through the registry of jobs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // For tests of metrics: hands items, batches and columns to tests/oracle_metrics.py.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Folders of TUDataset and of documents in odd shapes: odd_folders.py DIR"""
 import os
 import random

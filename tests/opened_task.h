@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // For tests of a task: opened with options, a loss of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """NumPy oracle of the metrics: oracle_metrics.py FOLDER DIM BATCH_SIZE BATCHES_PER_EPOCH TEMPERATURE
 [LOSS WEIGHTING TAU_PLUS BETA FORM CLIP]. With the last six, the columns of the loss alone.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Tests of what a run shows: `tests/page.sh PROGRAM`. The table after `run`, the report's page as text and, where
 # Chromium is installed, as a browser has it.
 source "$(dirname "$0")/lib.sh"

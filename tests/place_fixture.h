@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared by the suites of runs: a folder with a small series and a job, run into that folder.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The module of python/ against the program: `tests/python.py PROGRAM`. Ends as every suite does."""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The library and its Python module: `tests/python.sh BUILD`. The module against the program (tests/python.py), as it
 # is used (tests/python_use.py), in a training loop (tests/python_loop.py), after a kill (tests/python_resume.py), on pairs (tests/python_pairs.py), on collapsed embeddings (tests/python_collapsed.py), with what arrays there are (tests/python_arrays.py), mining over a corpus (tests/python_mine.py), its types, the example in C, the surface of the library, a wheel and its installation without a
 # network, and, where python3-torch is there, a training in two processes against the same in one.

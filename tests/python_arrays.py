@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Arrays and labels as programs have them, through the module of python/: read as `import` reads them, or refused.
 `tests/python_arrays.py PROGRAM`. Ends as every suite does."""
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Every sampler on embeddings that have collapsed, with kernels of several processors: `tests/python_collapsed.py PROGRAM`.
 Ends as every suite does."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """compare() and record() against NumPy and the program, and wrong arguments: `tests/python_compare.py PROGRAM`."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the tests of the Python module share: items, and what the program makes of them."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Batches of a DataLoader in worker processes against those without: `tests/python_loader.py METHOD WORKERS...`.
 The workers use the module as well, after this process used it and OpenMP. Prints a line, or fails."""
 import sys

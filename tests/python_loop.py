@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Batches as a training loop gets them: their sizes on several processes, and no work for nothing.
 `tests/python_loop.py PROGRAM`. Ends as every suite does."""
 import base64

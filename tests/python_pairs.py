@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Data sets of pairs in sentence-transformers, in words of our own after its trainer: `tests/python_pairs.py PROGRAM`.
 Ends as every suite does."""
 import itertools

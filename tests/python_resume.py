@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Trainings that are killed at any batch and go on: what loaders and trainers do with a batch sampler meanwhile, in words
 of our own after their sources. `tests/python_resume.py PROGRAM`. Ends as every suite does."""
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The module of python/ as programs use it: trainers, threads, processes, wrong arguments. `tests/python_use.py
 PROGRAM`. Ends as every suite does."""
 import ctypes

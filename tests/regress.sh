@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Regression gates on the command line: `tests/regress.sh PROGRAM [NAME]`. The smoke job against the
 # committed baseline; then compare, shards and merge, export, ab and doctor, on results as they are and
 # on spoiled ones.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # CI as a repository's owner has it, after docs/guide/ci/github-actions.yml: `make rehearsal`, or `tests/rehearsal.sh BUILD` with
 # the compiler in COMPILE and the libraries in LINK. A git repository with a job and its committed baseline; main, and three
 # pull requests with programs of their own: no change, a sampler that is worse by 1 %, a draw that is slower by 20 %. Prints of each

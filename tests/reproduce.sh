@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Tests of `hardneg reproduce`: `tests/reproduce.sh PROGRAM`, on the committed small series.
 source "$(dirname "$0")/lib.sh"
 begin reproduce "$1"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A results file as a run would leave it, made up: samplers x steps x seeds, for the tests of the
 // store and of the figures.
 #pragma once

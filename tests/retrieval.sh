@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Queries over a corpus, from files of others to what is mined: `tests/retrieval.sh PROGRAM [WORD]`; with a word only
 # tests whose name contains it.
 . "$(dirname "$0")/lib.sh"

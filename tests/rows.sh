@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # `hardneg run --rows i/n`: processes that share long computations through one folder: `tests/rows.sh PROGRAM [NAME]`.
 source "$(dirname "$0")/lib.sh"
 begin rows "$1"

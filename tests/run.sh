@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Runs the tests of a build, two at a time, the long ones first: `tests/run.sh BUILD WHAT`. WHAT: `check` the unit
 # suites that take less than 1.4 s of a processor, `suites` all unit suites, `all` the command line as well. One line per
 # suite with the seconds it took and those of processors, what failed in full, and the totals at the end.

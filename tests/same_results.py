@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Whether two results files hold the same results, of samplers, studies and trainings: `same_results.py A B`.
 Everything is compared bit for bit but what measures time, memory or the machine and what describes the run
 (/env, /timing, when and with which command line). Which columns those are, their role says; files from before

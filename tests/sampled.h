@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // For tests of samplers: a sampler opened by name with options as text, and all batches of an
 // epoch.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // For suites whose tests share a context and a scratch folder.
 #pragma once
 

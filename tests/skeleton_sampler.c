@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A minimal sampler that has every hook: compiled and run by the tests, and the template for a new
 // one. docs/ says how to add a sampler; in short: copy this file to samplers/<name>.c, drop the
 // hooks that are not needed (all but `epoch` and `next` are optional), and add one line to

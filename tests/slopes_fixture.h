@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Gradients against central differences, for suites that are compiled for HN_REAL_DOUBLE.
 #pragma once
 

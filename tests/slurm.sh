@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # docs/guide/ci/slurm.sh with the Slurm of the distribution, on this machine alone: `tests/slurm.sh PROGRAM [NAME]`
 # (make slurm). Skipped where Slurm is not installed.
 source "$(dirname "$0")/lib.sh"

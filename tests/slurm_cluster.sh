@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 # A Slurm cluster of this machine alone, on 127.0.0.1, with everything it keeps in one folder: sourced by
 # tests/slurm.sh. Its three daemons are those of the distribution, children of the shell that starts them, and run as

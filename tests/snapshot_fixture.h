@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared by the suites of snapshot files: small files to start from, and ways to change them.
 #pragma once
 

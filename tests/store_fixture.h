@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared by the suites of the store of results: a context, a scratch folder, and bytes of files.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Files that are not what they should be: `tests/strangers.sh PROGRAM`. Every command that reads a file says what it got
 # instead, in the same words, with the remedy, and writes nothing.
 source "$(dirname "$0")/lib.sh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // For tests of studies: a study run by name with options as text, its table in memory.
 #pragma once
 

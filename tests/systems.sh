@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Builds and tries what is in this folder on other systems, each in a bare root of its own: `tests/systems.sh [SYSTEM...]`.
 #
 #   bookworm, trixie, sid    Debian 12, 13, unstable: build, `make check`, the smoke job against results/baseline.h5

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Small data for tests of tasks, in the files that tasks declare: documents, pictures, graphs,
 // sentences, functions.
 #pragma once

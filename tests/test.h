@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A suite is one executable: a table of tests run by CUnit, with a context for each.
 #pragma once
 

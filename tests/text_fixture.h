@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // For tests of the task `text`: a few pairs of sentences, in which some sentences come again, and
 // the task on them.
 #pragma once

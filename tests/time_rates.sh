@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # How often times are judged wrongly on this machine, as it is loaded now: the same program against itself,
 # then against itself slowed down by 10 and 20 %. Not part of `make test`: it takes minutes to hours.
 #

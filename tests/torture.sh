@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A run that is killed loses nothing, runs nothing twice and leaves nothing behind:
 # `tests/torture.sh PROGRAM [KILLS]` (default 200). Each round begins with an empty folder and starts the same
 # small job again and again, ended by SIGKILL: at a random moment, or at a random one of the calls by which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // For tests of the training loop: a small graph of documents, and runs of the node task on it.
 #pragma once
 

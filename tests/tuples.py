@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Batches of tuples against NumPy: tuples.py PROGRAM, in a folder of its own. Random queries, passages, equal texts, known
 and hidden relevance; for every sampler the measures of its saved batches, made again from the definitions."""
 import json, subprocess, sys

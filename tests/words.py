@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Phrases and names that are not to come back: tests/words.txt says which, where, and the better word. Prints a line for each
 that a tracked file holds, and for each long line that stands twice in a page; the last line counts (`words: N rules, M found`). `words.py FILE...` looks at these files only."""
 import re

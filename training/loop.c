@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The training loop (BS algorithm 1). Evaluations come before step 0, every so many steps and at
 // the end; random streams are named by seed, step and index, so that a run that was interrupted
 // goes on bit for bit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The training loop (BS algorithm 1): rebuild every t steps, draw a batch, step.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Numbers that only some figures need.
 //
 // The loss of an epoch's batches before it begins, beside their loss when they are trained on (GC

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sampler of a run: built every t steps on the embeddings of now, asked for a batch at a time.
 #include "core/sweep/blas.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Declarations that the files of the loop share: loop.c (steps), loop_draw.c (sampler), loop_save.c
 // (checkpoints), loop_series.c (snapshots), loop_diagnostics.c (numbers of some figures).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Checkpoints: everything that the next step depends on, in the machine's own bytes, then a
 // checksum (core/files.h). One list of fields serves writing and reading.
 #include "core/checksum.h"

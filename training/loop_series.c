@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Snapshots of a run: each at once in a file of its own, x, x1 and x2 [n x d] as floats, so that an
 // interrupted run keeps them; at the end they become one series (INTERFACE: snapshot file).
 #include "core/bytes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Option tables: defaults, parsing and errors. Their texts are in option_text.c, command lines in
 // option_argv.c.
 //

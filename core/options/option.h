@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Option tables: a family (sampler, command, job file) states its options once; parsing, help,
 // error messages, canonical text and stored columns all come from the table.
 #pragma once

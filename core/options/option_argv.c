@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Command lines by option table, in the manner of GNU getopt_long: options and other arguments in
 // any order, short flags in one word ("-qv"), "--" ends the options. Our deviation: an abbreviated
 // name is refused, with the name it is near to, so that a new option never changes what an old

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Canonical texts of option values: the same value gives the same text, in every locale. And what
 // such texts hold.
 #include "core/options/option_text.h"

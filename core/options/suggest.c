@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The name that a misspelt word most likely stands for.
 //
 // Distance: Damerau (1964) and Levenshtein (1966) in the restricted form (optimal string

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The node tree of a YAML file, built from libyaml's events: every node knows its line and column,
 // and a hostile file meets a bound (depth, nodes, children) before it costs anything. Anchors and
 // tags are refused: no file of ours needs them, and aliases can blow a small file up.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // YAML as a tree in which every node knows its position, and overrides of it from the command line:
 // job files, training jobs and claim files are read through it.
 #pragma once

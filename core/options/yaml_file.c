@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // YAML files, and overrides of what they say from the command line: --set key=value, with dotted
 // keys for what is nested.
 #include "core/options/yaml_file.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // YAML files, and overrides of what they say.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Loads OpenBLAS when the first product is wanted, with kernels that suit the processor.
 #include "core/sweep/blas.h"
 

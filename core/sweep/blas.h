@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // OpenBLAS and its LAPACK: loaded when it is wanted, which kernels it took, and the cure when it
 // took slow ones.
 #pragma once

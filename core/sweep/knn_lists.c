@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bands: rows [from, to) of X against all of Y, one band after the other. The sweep takes such rows
 // for rows 0 .. to - from, so that its own column cannot be left out there: one more is kept
 // instead, and the row itself, or else the last, is dropped. What is kept is decided by exact

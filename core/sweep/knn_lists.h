@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Nearest neighbours as lists, by a sweep of their own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Largest eigenpairs by block Lanczos with full orthogonalisation.
 #include "core/sweep/lanczos.h"
 

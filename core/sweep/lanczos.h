@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The largest eigenvalues of a symmetric matrix that is only multiplied with, and their vectors:
 // block Lanczos with full reorthogonalisation (Golub and Van Loan, Matrix Computations, 4th ed.,
 // 10.3.6).

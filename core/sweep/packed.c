@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rows packed once for many products.
 #include "core/sweep/packed.h"
 

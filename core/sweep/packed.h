@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rows packed once for many products (core/sweep/product.h), where the processor has a product of
 // our own; elsewhere the library multiplies rows as they are. So callers need not know which it is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tiles of up to 14 rows by two vectors (AVX-512) and 6 by two (AVX2): enough independent chains to
 // hide the latency of a fused multiply-add, and two of them for every load of a row's value. The
 // rows of a tile are named one by one, as compilers keep arrays of vectors in memory.

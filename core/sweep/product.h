@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Products of the sweep: 32 x 32 inner products at a time, from rows packed in panels.
 //
 // A sweep multiplies each block of rows with every other one, so its rows are packed once for all

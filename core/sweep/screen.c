@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The screen of a sweep: rounding, tiles, survivors.
 #include "core/sweep/screen_private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The screen: products of rows rounded to a few bits, and a bound on how far they are off, tell
 // which products can reach a limit; only these are computed as floats. For sinks that want nothing
 // else, so that they see the same as without it, and decide the same.

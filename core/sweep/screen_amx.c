@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The screen's kernel for AMX: tiles of 16 rows of 16 words, and of 16 words of 16 columns, of
 // which an instruction adds the 16 x 16 sums of products.
 #include "core/sweep/screen_kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The screen's kernel for AVX2. It has no products of bytes that are exact and as quick as those of
 // 16 bits, which may as well stand for numbers of ten bits: a product of two and the sums of 65,536
 // of them fit 32.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Directions that rows are projected to before they are rounded: the leading principal ones, where
 // a sample of rows and of their products says that what they leave costs less than it saves.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A kernel of core/sweep/screen_kernel.h, of blocks of some rows by two vectors of columns: enough
 // independent sums to hide the latency of a product. The rows of a block are named one by one, as
 // compilers keep arrays of vectors in memory. The file of an instruction set includes this after

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Decides whether a screen pays, by guesses at products.
 #include "core/sweep/screen_private.h"
 #include "core/text.h"

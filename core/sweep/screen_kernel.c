@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The kernel that tests compare the others with, and the choice among the kernels.
 #include "core/sweep/screen_kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Products of small whole numbers for the screen (core/sweep/screen.h), 32 x 32 sums at a time,
 // from rows packed in panels. Sums are exact in 32 bits.
 #pragma once

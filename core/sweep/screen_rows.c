@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rounding the rows of a screen to a few bits, and the bound that goes with it.
 #include "core/sweep/screen_private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Turning rows before they are rounded: an orthogonal matrix after which the numbers of a row are
 // about as large, whatever its columns were, so that one scale suits all.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The screen's kernel for AVX-VNNI: that of core/sweep/screen_vnni512.c with half the width, for
 // processors without AVX-512.
 #include "core/sweep/screen_kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The screen's kernel for AVX-512 VNNI. vpdpbusd adds four products of bytes to each sum, those of
 // one side without a sign. It is written as assembly, since gcc 12 keeps sums in memory that do not
 // start from zero when it is given the intrinsic.

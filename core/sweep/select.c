@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Exact selection: approximate scores decide what they can, exact ones the rest.
 //
 // If |f_i - e_i| <= b for float score f and exact score e, then f_i - f_j > 2b implies e_i > e_j.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Exact selection from approximately scored candidates.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The portable path of the scans, and the choice among the paths. Lanes are added and compared in
 // the same order as on the paths for x86-64.
 #include "core/clones.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Scans over rows of a tile: the inner loops of sinks, written for AVX-512, for AVX2, and for any
 // processor, chosen at run time. Each scan reads the row once, from the nearest cache.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The scans of simd_body.h for AVX2 with fused multiply-add.
 #include "core/sweep/simd_private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The scans of simd_body.h for AVX-512. Survivors are compressed in registers and stored as whole
 // vectors: a compressing store to memory is far slower on some processors.
 #include "core/sweep/simd_private.h"

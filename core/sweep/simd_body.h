@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The scans of core/sweep/simd.h over vectors. simd_avx2.c and simd_avx512.c include this after
 // what it needs of the instruction set:
 //

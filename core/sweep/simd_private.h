@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The paths of core/sweep/simd.h, and the polynomial they share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Largest and smallest inner product of each row.
 #include "core/sweep/sinks.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Counts of inner products by bin and by relation of the labels.
 #include "core/clones.h"
 #include "core/label_sets.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // log sum_j exp(s_ij / tau) per row, for several temperatures.
 //
 // exp(s / tau) = 2^shift 2^y with y = rate s - shift, rate = log2(e) / tau, and the shift near it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The k largest inner products of every row, exactly.
 //
 // Every row keeps up to `capacity` candidates by float score f. With F the k-th largest f seen so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sinks of the sweep. Each struct is filled with its inputs, added with hn_sweep_add(), and
 // after hn_sweep_run() holds its results, freed with its _free function (also after a failure).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sweep over tiles of S = X Y^T.
 #include "core/sweep/sweep.h"
 

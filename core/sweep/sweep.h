@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sweep: walks S = X Y^T (or X X^T) in tiles, one matrix product per tile, and hands every
 // tile, while it is in cache, to a list of sinks. S itself is never stored.
 //

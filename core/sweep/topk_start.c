@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Of `columns` sampled among `cols`, the number that belong to a row's k best is nearly Poisson
 // with mean k columns / cols. The position is the first that this number reaches with a probability
 // below 1e-3; what survives of `met` columns is then position * met / columns products a row,

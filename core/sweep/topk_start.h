@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Thresholds for the top-k sink to start from, by a sample of columns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Classes whose names look the same: they differ in blanks, in what is not seen, or in how Unicode
 // writes letters. And names that often stand for no label.
 #include "datasets/import/alike.h"

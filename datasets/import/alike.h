@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Notes on names of labels that look like mistakes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Values of files of other programs as floats, integers or texts, in pieces.
 #include "datasets/import/array.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Values without a header, and the files of big-ann-benchmarks, which have a short one: uint32
 // rows, uint32 dimensions, then little-endian values.
 #include "datasets/import/array.h"

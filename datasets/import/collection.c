@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Ids and texts of queries or passages.
 #include "datasets/import/collection.h"
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files about queries and passages: their ids and texts, judged pairs, pairs of texts. What is
 // wrong is said with file and line (HN_DATA).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Labels of a text: on lines of their own, or in a column of a table.
 #include "datasets/import/columns.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Labels of a text file: its lines, or a column of its table.
 #pragma once
 

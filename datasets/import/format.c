@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the format of a file by its first bytes, its name or what was asked for, and reads it.
 #include "datasets/import/format.h"
 #include "core/files.h"

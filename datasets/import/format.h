@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The formats that embeddings and labels are read from. A new one is a file and a line of the list;
 // the options, `hardneg list formats`, the fuzz targets and the tests read it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The file is read into memory at once, and its digest compared with that of the plan, so that what
 // is measured is what the cell's key says, even if another program writes to it.
 #include "datasets/import/given.h"

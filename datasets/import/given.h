@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files of batches, or of the negatives of anchors, that other programs have written.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HDF5: data sets by name, and the layout of ann-benchmarks, of which `train` is read. Of a
 // snapshot, where it may be one, the last step's embeddings, or its groups.
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Imports arrays of other programs: a snapshot, or one more step of it.
 #include "datasets/import/import.h"
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Snapshots made of other files: arrays in any of the formats of datasets/import/format.h, and
 // LINQS folders.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Labels and groups as integers or texts, which are numbered.
 #include "core/label_sets.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rows without a direction, all zero or with a value that is not finite: cosines need directions. A
 // snapshot holds none, or zero rows alone where that is asked for.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Judged pairs of TREC and BEIR, and scores of pairs.
 #include "core/real_text.h"
 #include "core/text.h"

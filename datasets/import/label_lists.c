@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Several labels an item: texts that are cut apart, or compressed rows.
 #include "datasets/import/label_lists.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lines of text files, and of JSON as Python and pandas write it: what a text can hold stands for
 // what it cannot.
 #include "datasets/import/lines.h"

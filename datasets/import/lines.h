@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files of lines, and lines of JSON. What is wrong is said with file and line (HN_DATA).
 #pragma once
 

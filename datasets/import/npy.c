@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // NumPy's file format: a magic word, a version, the length of a header, the header as the text of a
 // Python dictionary (descr, fortran_order, shape), padding, then the values.
 #include "datasets/import/npy.h"

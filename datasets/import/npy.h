@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // NumPy .npy files (format versions 1.0 to 3.0), in C or Fortran order: f2, f4, f8, i1 to i8, u1 to
 // u8, b1, texts (U, S) and V2, as which bfloat16 is saved, in either byte order.
 #pragma once

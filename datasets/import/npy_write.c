@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writes NumPy files, format version 1.0.
 #include "datasets/import/npy_write.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // NumPy's .npz: a zip archive of .npy files, read by libzip.
 #include "datasets/import/array.h"
 #include "datasets/import/columns.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Labels and groups as numbers from 0: as they are, or by their order; and what is worth a note.
 #include "datasets/import/numbering.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads folders of queries and documents, in the layouts of CodeSearchNet and BEIR.
 #include "core/numbers.h"
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Snapshots of queries and a corpus, made of files about them.
 #include "core/files.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // safetensors: the length of a header as a little-endian uint64, the header as JSON, {"name":
 // {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}, "__metadata__": {...}}, then the
 // values, to which the offsets refer.

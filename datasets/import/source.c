@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bytes of a regular file or of standard input, taken with their bounds checked.
 #include "datasets/import/source.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bytes to be read: of a file, of standard input, or of a member of an archive.
 #pragma once
 

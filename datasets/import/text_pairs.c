@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pairs of texts, query and relevant passage, one a line.
 #include "datasets/import/collection.h"
 #include "datasets/import/lines.h"

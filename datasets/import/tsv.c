@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text: rows of numbers, one on each line, or labels, one on each line or in a column of a table
 // (columns.c). The first line may name the columns.
 #include "core/real_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The .fvecs and .bvecs files of the TEXMEX corpora (SIFT1M and others): every row is its length as
 // a little-endian int32, then as many little-endian float32 or uint8 values.
 #include "datasets/import/array.h"

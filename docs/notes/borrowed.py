@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How often do intervals that borrow the ratio of variances miss, and how wide are they? docs/notes/intervals.md
 tells. Without a file: synthetic families of settings whose differences to Uniform are 0. With results of many
 seeds: draws of few of them, against the mean over all.

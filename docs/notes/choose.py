@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`hardneg choose` held against the full grid, whose every setting is measured with all seeds: the tables of
 docs/notes/choose.md.
 

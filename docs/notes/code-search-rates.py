@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The tables of "Rates and outcomes" in docs/notes/code-search.md, from code-search-rates.csv: a row a run, values in points.
 
     code-search-rates.py                 prints them

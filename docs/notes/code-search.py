@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The section Results of docs/notes/code-search.md:
 
     code-search.py RESULTS... [--batches RESULTS...] [--costs RESULTS...]

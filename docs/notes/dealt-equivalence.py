@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Two one-sided tests of `dealt` against `independent` candidates, from a results file of the job
 dealt-equivalence.yaml. Cells of the same seed are pairs (they share their start items). The margin of
 a quantity is a tenth of its difference between the two ends: uniform batches and the kNN sampler, or,

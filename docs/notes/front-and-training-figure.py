@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The figure of docs/notes/front-and-training.md from its tables of runs, with gnuplot:
 
     front-and-training-figure.py FROZEN.csv END-TO-END.csv FIGURE.png

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The tables of docs/notes/front-and-training.md from the folders of its trainings:
 
     front-and-training.py [--seeds N] [--runs FILE] [HARDNEG FOLDER...]

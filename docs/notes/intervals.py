@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Coverage of the nominal 95 % interval of fn_ratio: Student's, and the one of core/stats.c (Hall's
 transformation with Student's quantile). From long runs, results files of the job intervals.yaml:
 their ratio is the truth, 2,000 samples of 50, 100 and 300 of their batches are drawn with replacement.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What neighbourhood means of `mosaic` tell of classes, by their share kappa of the items: `kappa.py SERIES.h5 ...`
 (docs/notes/front.md). For the last step of each series: purity, the share of neighbours of an item's own class; the area under the curve
 by which the cosine S, and the product M of means, tell pairs of one class; lift, the mean repulsion of an item and its 20

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a training loop waits for: the table of docs/notes/performance.md.
 
     loop.py X.npy VIEW2.npy [--batch-size 64] [--epochs 3] [--step 0.02] [--samplers uniform,knn]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """False negatives and costs of `mosaic` beside those of the other samplers at equal hardness, from results files of
 harness/jobs/mosaic.yaml and, for the samplers since the papers, of harness/jobs/pareto.yaml: the tables of docs/notes/mosaic.md."""
 import sys

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Error and coverage of `hardneg price --judged`, and what windows, margins and guides cost at equal hardness: the tables of
 docs/notes/retrieval.md.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How often a nominal 95 % interval of a mean over three seeds holds the truth: over seeds, over the batches of
 these seeds, and by a pre-test that takes the batches unless seeds vary significantly more (p < .25).
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Batches of tuples of docstrings and functions: the table of docs/notes/tuples.md.
 
     tuples.py HARDNEG DATASETS FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The kernels of `hardneg bench`: what is timed, on what, and the time at the machine's ceiling.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Times kernels and samplers, beside what the machine could do at best.
 #include "core/random.h"
 #include "core/sweep/knn_lists.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Steps of training for `hardneg bench`: the tasks themselves, on files of made-up data that have
 // the shapes of the recipes: CIFAR-10's images (noise, 600 of them: more than a batch), Cora's
 // nodes, features and links, 1,000 graphs of the mean size of IMDB-BINARY's, 7,000 sentences whose

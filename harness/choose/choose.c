@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Measures the settings of a grid for `choose`, and looks at the choice on other steps.
 #include "harness/choose/choose.h"
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From a budget to a setting of a sampler: the cells of a grid, by successive halving.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A choice as a JSON document, and what it has in common with the choice in words.
 #include "harness/choose/choose.h"
 #include "harness/choose/choose_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The job of a choice: a grid of samplers, the given one or our own, on a few steps of one file.
 #include "core/files.h"
 #include "core/options/option_text.h"

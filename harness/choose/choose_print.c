@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A choice for people: a table of the settings that matter, and the answer in words.
 #include "core/real_text.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Of harness/choose/choose*.c alone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Ratios of a setting's batches or seeds, with their intervals, and differences of two settings.
 #include "harness/choose/evidence.h"
 

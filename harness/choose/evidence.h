@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Measurements of a setting so far, and the intervals that follow from them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Successive halving over settings: rungs, budgets, and decisions by intervals.
 #include "harness/choose/halving.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Successive halving over settings (Jamieson and Talwalkar, AISTATS 2016; Karnin, Koren and Somekh,
 // ICML 2013), with intervals: which setting is the hardest within a budget?
 //

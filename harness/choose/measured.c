@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The metric of `choose`: hardness and false negatives of batches, or a bound on these by a prior.
 #include "harness/choose/measured.h"
 #include "core/exp.h"

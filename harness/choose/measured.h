@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Measurements of a setting's batches: a metric that is in no registry, since its values are of
 // each batch and not columns; env->taker takes them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Claims of the papers as data, and the verdicts on them (docs/reference/claims.md). A claim file
 // says which statistic of a results file is compared with what, at which steps and in which
 // direction; this is the interpreter of such files. It reads results and runs nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From the rows of a results file to the samples of one side of a claim: which rows, their groups
 // and their values. A table below /tables has keys into others (`run`, `snapshot`, `study_row`);
 // columns that it lacks are looked up there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From the two sides of a claim to its parts: every data set, step, value of `each`, and pair of
 // settings or of neighbouring values of `along`, with the differences paired by replicate.
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Verdicts on the entries of claim files: all claims of one, corrected together where that is
 // asked.
 #include "core/text.h"

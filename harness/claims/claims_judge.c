@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Verdicts on claims (docs/reference/claims.md).
 //
 // A claim is a set of comparisons (parts): one for each data set, step, value of `each`, pair of

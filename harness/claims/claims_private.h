@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared by harness/claims/claims_*.c only: rows become samples (claims_collect.c), samples become
 // the parts of a claim (claims_compare.c), parts become a verdict (claims_judge.c).
 #pragma once

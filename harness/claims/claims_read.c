@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads a claim file (plots/paper/*.yaml): a mapping of `paper` and `entries`. Every key is
 // checked; what is wrong is named with its line and column. The format is described in
 // docs/reference/claims.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Outcomes of claims as tables of a results file, as text and as JSON.
 #include "core/terminal.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg bench`: how fast the heavy parts are here, each beside what the machine could do at
 // best, measured in the same run.
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg choose`: the hardest setting within a budget of false negatives.
 #include "core/sweep/blas.h"
 #include "harness/choose/choose.h"

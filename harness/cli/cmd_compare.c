@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg compare`: two results files, gates, an exit code; and `hardneg ab`: two builds on one
 // job.
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg doctor`: whether this machine is fit for measuring.
 #include "core/cgroup.h"
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg export`: a table of results as CSV, safe for spreadsheets.
 #include "core/files.h"
 #include "core/real_text.h"

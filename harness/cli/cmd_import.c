@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg import`: arrays of NumPy, .fvecs, or a file of ann-benchmarks, as a snapshot; or as one
 // more step of a snapshot that is there.
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg info`: what a snapshot file holds.
 #include "core/numbers.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg list`: what the registries hold. Every entry is a record, printed as JSON or as text.
 #include "core/options/option_text.h"
 #include "core/terminal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg man` and `hardneg completion`: the manual page, and what a shell needs to complete
 // commands, options and their values; made from the tables that the program itself reads.
 #include "core/options/option_argv.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg merge`: parts of a job, run apart, as one results file.
 #include "core/text.h"
 #include "harness/cli/command.h"

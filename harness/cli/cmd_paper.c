@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg paper`: the figures and tables of a results file for LaTeX.
 #include "core/files.h"
 #include "datasets/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg plot`: figures of a results file.
 #include "harness/cli/cmd_plot.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Figures by their identifiers, drawn for commands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg report`: one page of what a results file holds, or several do.
 #include "core/files.h"
 #include "datasets/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg reproduce`: claims of papers, run and judged.
 #include "core/files.h"
 #include "core/sweep/blas.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg run`: the cells of a job, in a folder of their own.
 #include "core/files.h"
 #include "core/sweep/blas.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg sample`: the batches of a sampler, or the negatives that it chooses for each anchor, for
 // a training loop elsewhere.
 //

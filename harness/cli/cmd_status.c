@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg status`: what a run, or the parts of one, have done and have left.
 #include "core/files.h"
 #include "core/text.h"

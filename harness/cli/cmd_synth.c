@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg synth`: a synthetic series, to try things on.
 #include "core/text.h"
 #include "datasets/import/format.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg train`: encoders trained with a sampler in the loop, runs side by side, each kept when
 // it is done.
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg validate`: is a snapshot file what it claims to be?
 #include "core/text.h"
 #include "datasets/retrieval.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sub-commands: one constant struct per command at the end of its file, listed in command.c.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The program: finds the command, parses its options, runs it, prints what went wrong, and gives
 // the exit code.
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The settings of results as a table on the terminal, and what a run left out.
 #include "harness/cli/summary.h"
 #include "core/real_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Output of `run` and `train`: totals of a dry run, and tables when they are done.
 #pragma once
 

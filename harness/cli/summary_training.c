@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tables of `train`: accuracies by setting, and the cost of drawing and building.
 #include "core/real_text.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs two programs in turn, so that both meet the same machine.
 #include "harness/host/alternate.h"
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs other programs on a job: two in turn for `ab` and for the noise that `doctor` measures; and
 // further processes of this one (hn_this_program).
 #pragma once

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Prints what harness/host/host.c records of a build: build_info.sh FLAGS FOLDERS SOURCE...
 #
 # Sources are known by a digest of the files SOURCE..., and so the program by the same name wherever it is built. The commit

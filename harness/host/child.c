@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Three processes: this one waits; its child, the guard, is the parent of the program and of
 // whatever loses its own parent below it; a pipe of this process that nobody writes to ends when
 // it does. The guard, between fork and _exit, calls only what a signal handler may.

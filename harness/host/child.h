@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Another program, run to its end under a guard: whatever it starts ends with it, and all of that
 // with this process, even if it is killed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Provenance and calibration. The calibration uses the sweep's own way of multiplying (one product
 // per thread, hn_gemm_nt), so that a cost as a share of it says how far the code is from the
 // machine.

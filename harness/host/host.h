@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Provenance: what the program is and what it runs on, and the calibration of this run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Memory of the machine, and of the control groups that the process is in, as containers, Slurm and
 // systemd set them. A process that exceeds a group's limit is killed without a word, so the limit
 // bounds allocation as --memory does.

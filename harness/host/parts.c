@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Parts of long computations as files of a folder that processes share.
 #include "harness/host/parts.h"
 #include "core/checksum.h"

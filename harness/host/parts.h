@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Work shared out to processes that see one folder: over the ranks of an MPI program, and parts of
 // long computations.
 #pragma once

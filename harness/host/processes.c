@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Workers take the next item from a counter that all of them share, so that none waits for another.
 // They ignore the signals of a terminal: this process handles them and sets a flag in shared
 // memory. Workers end with this process, even if it is killed.

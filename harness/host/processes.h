@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Independent items of work, done side by side by processes forked from this one: trainings of
 // small encoders leave most of a machine idle, whatever threads each of them gets. Processes, not
 // threads: each has a context, a memory account and libraries of its own.

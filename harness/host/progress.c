@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The progress line. Rate and time left count only what this run did itself: cells found finished
 // take no time and would flatter both.
 #include "harness/host/progress.h"

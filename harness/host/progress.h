@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The progress line: rewritten in place on a terminal, a line a minute otherwise, none if quiet.
 #pragma once
 

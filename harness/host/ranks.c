@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // While there is work, a thread of each rank is the only one that calls MPI: a rank that is in a
 // long cell would answer nobody. It looks every millisecond, as do collective calls: a rank that
 // waits leaves its processors to those that work.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Ranks of one MPI program (mpirun -n P hardneg run --mpi), on one machine or many.
 #pragma once
 

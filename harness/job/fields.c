@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads a mapping of YAML by a table of keys, with defaults and checks.
 #include "harness/job/fields.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The keys of a mapping as a table, and their values: names of registries, lists and grids of
 // entries. Job files, training jobs and claim files are such tables: one reader, one check for what
 // is given twice and one text of what was read serve them all. No value comes twice in a list.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Expands lists of options into the points of a grid, in the order of the file.
 #include "harness/job/grid.h"
 

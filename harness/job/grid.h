@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Grids: an option that is given a list is an axis, and nested loops over the axes, in the order in
 // which they are written, give the points.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The keys of a job file. 2^53: what a double, and so JSON, holds exactly.
 #include "harness/job/job.h"
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Job files (YAML): what to run on what. Errors name file, line and column, and the nearest name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Finds names in registries, and reads lists of values and of names.
 #include "harness/job/list.h"
 

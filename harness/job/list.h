@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Registries as job files see them, and lists of values or of names of a registry.
 #pragma once
 

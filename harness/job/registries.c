@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The registries that job files name samplers, weightings and losses of.
 #include "harness/job/fields.h"
 #include "harness/job/list.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The text of what was read: one YAML text for one meaning, with every default written out and one
 // entry per point of a grid. It is stored with the results and its digest tells two jobs apart, so
 // nothing in it depends on the folder, the threads or the version of a library. Written by hand for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The keys of a training job. Those that mean the same as in jobs of samplers have the same names.
 #include "harness/job/train_job.h"
 #include "core/digest.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Job files of trainings (YAML): which encoders to train, with which samplers.
 #pragma once
 

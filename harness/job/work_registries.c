@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The registries that only runs and trainings know: the library has none of these.
 #include "harness/job/list.h"
 #include "metrics/studies/study.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The certificate of mined negatives: a document with their digest, written and checked.
 #include "harness/mining/certificate.h"
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The certificate of a file of negatives: that at most a share of them is false, and by what.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg price --for`: the price of the negatives that `mine` would write with these options, and
 // whether few enough of them are false, by judging some until it is known.
 #include "core/options/option_argv.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg evaluate`: how well a ranking finds what is relevant.
 #include "core/files.h"
 #include "core/options/int_list.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg mine`: hard negatives of queries over a corpus, and where candidates were lost.
 #include "core/options/option_text.h"
 #include "core/sweep/blas.h"

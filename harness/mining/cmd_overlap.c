@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg overlap`: texts that two files of queries and a corpus share.
 #include "core/text.h"
 #include "harness/cli/command.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg price`: what rank windows, margins, ceilings and guides cost in false negatives.
 #include "core/sweep/blas.h"
 #include "core/text.h"

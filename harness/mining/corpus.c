@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Opens a file of queries and passages, and reads the rows of one step.
 #include "harness/mining/corpus.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A snapshot of queries and a corpus with one step of its rows in memory, as mining wants it.
 #pragma once
 

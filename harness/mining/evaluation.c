@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Evaluates a file or a run, and another one over the same queries.
 #include "harness/mining/evaluation.h"
 #include "core/text.h"

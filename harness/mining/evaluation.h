@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Values of a file's queries by the rows of its encoder or by the run of another system, and beside
 // them those of a second one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Verdicts of sheets on the pairs of a population.
 #include "harness/mining/corpus.h"
 #include "harness/mining/price_work.h"

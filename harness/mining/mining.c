@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mines all queries in parts, each in pieces that fit the memory.
 #include "harness/mining/mining.h"
 #include "core/parts.h"

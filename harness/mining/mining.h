@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // All queries mined in parts: one after the other, or shared by processes (core/parts.h).
 #pragma once
 

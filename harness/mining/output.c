@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writes mined negatives, a line a query, in the formats of other tools.
 #include "harness/mining/output.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files of mined negatives, in the formats of those who train on them.
 #pragma once
 

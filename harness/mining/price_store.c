@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Settings that `hardneg price` compared, as a results file.
 #include "core/files.h"
 #include "harness/host/host.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The work of `hardneg price`, for its parts: settings priced, stored, and tried on known data.
 #pragma once
 

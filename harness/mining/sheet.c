@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writes sheets of pairs to be judged, safe for spreadsheets.
 #include "harness/mining/sheet.h"
 #include "core/files.h"

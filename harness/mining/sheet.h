@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sheets of pairs to be judged: a table between tabs with a row for each pair, to be filled in with
 // any spreadsheet or editor; or, where the file ends in .jsonl, an object a line with a prompt.
 #pragma once

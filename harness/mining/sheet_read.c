@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sheets that were filled in: tables between tabs (or, as some spreadsheets save them, commas or
 // semicolons), and objects a line.
 #include "core/real_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Trials of estimates from judged pairs on data whose relevance is known.
 #include "core/stats.h"
 #include "core/text.h"

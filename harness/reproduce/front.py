@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Tables of `make front`: `front.py OUTPUT`, of the encoders and results that front.sh left there (docs/notes/front.md)."""
 import copy
 import glob

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The front of all samplers on data of several kinds: `harness/reproduce/front.sh PROGRAM DATA OUTPUT [quick]`, called by
 # `make front` (docs/notes/front.md). Three encoders of every kind; then harness/jobs/front.yaml, and its tables. Kinds of a
 # Debian system need no data (front_data.py); DATA, a folder with sts/ and cifar10/ as docs/guide/training-data.md has them, adds

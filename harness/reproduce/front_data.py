@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Labelled data from what a Debian system has: `front_data.py KIND SEED FOLDER [ITEMS]`, called by front.sh. ITEMS (10,000): how many at most.
 
     packages   descriptions of packages (apt's lists, else dpkg's), by section

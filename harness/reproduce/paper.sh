@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # From pixels to verdicts: `harness/reproduce/paper.sh PROGRAM DATA OUTPUT [quick]`, called by `make paper`. Recipe A is
 # trained on CIFAR-10's binary files several times, each time with its own images, patch front end, views and weights;
 # what the papers claim of snapshots is judged over these encoders, and over the first alone. Given again, it goes on

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The pictures of README and docs, from the jobs beside: `harness/reproduce/pictures.sh PROGRAM DATA OUTPUT [FOLDER]`,
 # called by `make pictures`. DATA: a folder with cifar10-simclr-10k.h5, a series of 10,000 images (those of docs/notes),
 # and tudataset/IMDB-BINARY; a picture whose data are not there is kept, and that is said. Without DATA those of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the snapshots that an entry needs, and runs its jobs on them through the runner. All
 // entries share one folder of cells: a cell that two of them want is measured once.
 #include "harness/reproduce/reproduce.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs what the entries of the claim files need, and judges them (`hardneg reproduce`). What stays
 // allocated belongs to the owner of now (hn_own()): the command.
 #pragma once

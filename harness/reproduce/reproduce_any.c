@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Jobs on any data of a kind: "tudataset/*" among a job's data stands for every folder below --data
 // that holds such data, and that no other entry names.
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Costs at sizes that no snapshot at hand has (BS table 5, GC tables 11 and 12): a sampler is built
 // on random rows of the requested size, and its batches drawn.
 //

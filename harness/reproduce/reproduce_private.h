@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The parts of a reproduction: trainings, costs, and jobs of entries.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Trainings that entries of the claim files want: their data are found and linked, and every run
 // that is not there yet is trained.
 #include "core/files.h"

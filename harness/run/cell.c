@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A cell: build the sampler, draw its batches, measure them, and fill one row.
 #include "core/random.h"
 #include "core/text.h"

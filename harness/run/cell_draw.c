@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Drawing and measuring the batches of a cell, and timing that.
 #include "core/text.h"
 #include "harness/run/cell_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Cells whose batches another program chose.
 #include "core/files.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Keeps what cells of one step share: items, global quantities, a built sampler and its draw.
 #include "harness/run/cells.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Running the items of a job: cells, steps and studies; and what those of one step share: its
 // embeddings, those it was built on, the quantities of all pairs of its two views, and a sampler
 // that is built. Kept until another is requested.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Carrying what trial cells took on to the numbers of the job.
 #include "core/text.h"
 #include "harness/host/memory.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Estimates of time and memory of every cell of a job, before it is run.
 //
 // The harness holds no table of costs: the cells themselves are run for a few batches, on synthetic

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared by harness/run/estimate*.c only: a job tried on small files, or on its own file where that
 // is small, and the costs found.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Trying the items of a job on a file of few items.
 #include "core/files.h"
 #include "harness/run/cell_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Chooses the settings of a job that are tried, and the numbers of items; and the files of these.
 #include "harness/run/estimate_private.h"
 #include "harness/run/plan.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Estimates a run before it begins, and chooses how it keeps within the memory limit.
 #include "harness/run/foresee.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Estimates of a run before it begins, for its user.
 #pragma once
 

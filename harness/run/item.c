@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Work items of all kinds: their rows, keys and failures, and the columns of results.
 #include "harness/run/item.h"
 #include "core/options/option_text.h"

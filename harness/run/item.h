@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Work items: a cell (a sampler on a step with a seed), what needs no sampler at a step, a study,
 // and a training run are kinds of one type. Each has a result of its own, kept in a cell file under
 // its run_key. Planning, listing, running, resuming and collecting go over items alone.

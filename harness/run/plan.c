@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lays out the cells, steps and studies of a job, with their keys, before anything is computed.
 #include "harness/run/plan.h"
 #include "core/files.h"

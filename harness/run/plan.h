@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The plan: a job and its snapshot files become a list of cells, each with its keys, before
 // anything is computed.
 #pragma once

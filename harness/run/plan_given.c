@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files and commands of cells whose batches another program chooses, found before the run.
 #include "core/files.h"
 #include "datasets/import/given.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rows of the folder's results.h5 that are not of a run's items, and that it would replace.
 #include "core/strings.h"
 #include "harness/run/runner.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs items, leaves a cell file for each, and collects these into one results file.
 #include "harness/run/runner.h"
 #include "core/digest.h"

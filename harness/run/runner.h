@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The runner: executes work items, one after the other, each on all threads, side by side in
 // processes, or over the ranks of an MPI program; leaves a cell file for each that is finished; and
 // collects these into one results file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tells how evenly processes that share computations were loaded.
 #include "core/text.h"
 #include "harness/host/ranks.h"

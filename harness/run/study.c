@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Items without a sampler: a step, with a row per temperature; and a study, with one row of the
 // table `studies`, and what it appends to its own table.
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Times a sampler on random rows.
 #include "harness/run/timed.h"
 #include "core/random.h"

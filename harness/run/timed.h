@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samplers timed on random rows: for `bench`, and for costs at sizes that no snapshot has.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One run of a training job: its keys, its training, its row of /runs and its rows of /training.
 #include "harness/run/train.h"
 

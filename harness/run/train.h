@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg train`: the runs of a training job, and the tables of accuracies at the end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Estimates of a training job: every setting is trained for some steps on its
 // data, and its times are carried on to all of its steps, builds and
 // evaluations. A setting for which there was no time gets the times of the most

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Replaces words in braces in the paths and commands of jobs.
 #include "harness/run/words.h"
 #include "core/bytes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Words in braces, in texts of a job, that stand for what a cell has: "mine-{step}-{seed}.npy".
 #pragma once
 

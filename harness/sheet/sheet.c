@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg sheet`: a page of the images or texts in the batch that each sampler puts around an
 // item.
 #include "harness/sheet/sheet.h"

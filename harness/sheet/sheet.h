@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Contact sheets (BS figures 14, 15; PS figure 13; HC figure 12): an anchor, and of the batch that
 // each sampler puts around it the items that are most similar to it and some at random, as pictures
 // or as texts of one HTML page.

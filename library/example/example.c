@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Batches of the kNN sampler, and what they are like:
 //
 //     cc example.c $(pkg-config --cflags --libs hardneg) && ./a.out

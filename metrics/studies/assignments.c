@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Random assignments (GC appendix B, figure 4): the training loss over many random partitions into
 // batches.
 //

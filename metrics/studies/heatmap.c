@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The similarity matrix before and after ordering (GC figure 1), shrunk to size x size cells.
 //
 // s_ij = x1_i . x2_j, or x_i . x_j without views, the positives (i = j) left out, with rows and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Histograms of all cosines of a step, for every step of a series (BS figure 10; by label HC
 // figures 5 and 8 to 10): what the columns overlap_view and overlap_label sum up.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The papers' lemmas and theorems in cases so small that everything can be tried.
 //
 //   GC lemmas 3.3 to 3.5, theorems 4.1, 4.2   every partition of 8 items into batches of 2 and of 4

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Declarations that the two files of the study `lemmas` share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HC theorems 4 and 5 and lemma 11, for the study `lemmas`: random points around the corners of a
 // simplex, and every placement of 3 to 7 classes on 12 positions of a circle.
 //

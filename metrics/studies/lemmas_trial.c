@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Trials of statements, and the rows that tell of them.
 #include "metrics/studies/lemmas_private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS proposition 1: how similar the neighbours in a proximity graph are at least.
 //
 // For an item v with S others of similarity above s, and p = (N - 1 - S) / (N - 1):

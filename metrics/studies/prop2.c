@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS proposition 2: how likely a walk with restart is to be found outside a set it starts in.
 //
 // On an undirected graph with adjacency A and degrees D, the lazy walk M = (I + A D^-1) / 2 with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HC proposition 3: tilted by beta, true negatives tend to the hardest one.
 //
 // For an anchor x and its true negatives (items of another label), with s their cosines:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Label purity of an item's neighbours (BS figures 7 and 16), in the proximity graph and in the
 // exact kNN graph:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The list of studies.
 #include "metrics/studies/study.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Age of BatchSampler's graph (BS table 12, the interval t): batches of the graph of step s_i are
 // judged on the embeddings of s_j, for every i <= j.
 //

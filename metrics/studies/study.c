@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Functions that studies share: their tables, and the checks of a graph's parameters.
 #include "metrics/studies/study.h"
 

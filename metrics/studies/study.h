@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Studies, requested by name and written as long-form tables: checks of the papers' theory
 // and profiles that a single number per cell cannot hold. One constant struct per study, in a file
 // of its own (study_<name>.c), listed in registry.c. Unlike metrics they may use samplers: the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Of every table of accuracies (NS tables 2 to 4, BS tables 3 to 12, GC tables 4 and 5, HC figures
 // 2 and 4): what was trained, sorted, with the untrained encoder among them, and the differences to
 // the first setting of the file, paired by seed. Our deviation from the tables: intervals.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS figure 10: cosines of positive pairs (two views of an item) and of negative pairs in uniform
 // batches, by training step. Our deviation: the overlap of the two, where the snapshots have it,
 // comes from all pairs.

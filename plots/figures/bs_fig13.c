@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS figure 13: accuracy over training, by sampler. Our deviation: the untrained encoder's level.
 #include "plots/page/curves.h"
 

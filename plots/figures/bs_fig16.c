@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS figure 16: neighbours of an item gain its label as the graph is rebuilt during training. Our
 // deviation: the mean over all items, by rank, where the paper shows one item's neighbours.
 #include "core/text.h"

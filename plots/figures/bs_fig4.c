@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS figures 4 and 8: how similar a batch's pairs are, and how many are false negatives, by sampler
 // over training. Our deviation: every setting of the file; more than eight have a row each.
 #include "plots/page/distributions.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS figures 5 and 9: what the restart probability does to hardness and false negatives over
 // training. Our deviation: all constants and schedules of the file, up to eight.
 #include "plots/page/curves.h"

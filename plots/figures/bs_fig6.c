@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS figures 6 and 11: breadth-first, depth-first and random walks, with and without restart. The
 // walk with restart is shown at the alpha of the others' rows, so that all else is the same.
 #include "core/options/option_text.h"

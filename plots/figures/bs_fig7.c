@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS figure 7: false negatives of walks on the exact kNN graph against the proximity graph, whose
 // neighbours are the best of M random candidates. The levels that the paper's text states, of
 // another encoder, stand at the last step.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BatchSampler's figure of the number of neighbours K.
 #include "plots/page/curves.h"
 

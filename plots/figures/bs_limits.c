@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS 4.3: BatchSampler's limits. With all items as candidates (the kNN graph) and alpha towards 1
 // it is to be the kNN sampler, with one candidate and alpha = 0 the uniform one.
 #include "plots/page/curves.h"

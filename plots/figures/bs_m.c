@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BatchSampler's figure of the number of candidates M.
 #include "plots/page/curves.h"
 

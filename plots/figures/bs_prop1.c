@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS proposition 1: the probability that all K neighbours of an item are more similar to it than s:
 // measured over graphs, exact, in the binomial form (eq 6), and the lower bound that is claimed.
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS proposition 2: how much of a walk with restart escapes from a set of items, against the bound
 // by its conductance. Claimed for every start; for a start drawn by degree it must hold.
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS table 12: a graph loses hardness as it ages. Our deviation: the paper changes the interval t
 // of a training; here every graph, built on one step, is judged on that step and on the later ones.
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BS table 5: what a sampler costs per batch, per build and per step, beside a training step. From
 // `hardneg reproduce` at the paper's sizes (/tables/costs), else from runs at the size of their
 // file. The paper's costs are of a V100 and its own data sets.

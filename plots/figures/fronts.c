@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samplers at matched hardness and at matched false negatives: the front of each over its settings,
 // with straight lines in between, and means over data sets. Of no paper.
 //

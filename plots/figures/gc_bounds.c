@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GC theorems 3.6 and 3.7: the measured gap between global and training loss under its two bounds.
 #include "plots/page/curves.h"
 

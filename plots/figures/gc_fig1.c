@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GC figure 1: the similarity matrix as given, in random order and in GCBS's order. Our deviation:
 // a cell is the share of the largest entries among the pairs of two stretches of the order, so that
 // any number of items can be shown.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GC figure 3: the gap between the loss over all N items and the training loss over a batch, which
 // a better batch closes, by sampler over training (GC definitions 3.1 and 3.2).
 //

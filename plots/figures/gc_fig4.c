@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GC figure 4: training losses against many random assignments; 20 deviations are its yardstick.
 #include "core/text.h"
 #include "plots/page/curves.h"

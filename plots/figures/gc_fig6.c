@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GC figure 6: softmax probability of the positive among the keys of its batch, and among all keys.
 #include "core/text.h"
 #include "plots/page/curves.h"

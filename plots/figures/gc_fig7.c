@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GC figure 7: the loss that batches are trained with, and that before their epoch began.
 #include "plots/page/curves.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GC tables 11 and 12: run time of GCBS against the number of items, here and on the paper's A40,
 // and what its ordering takes of it. Our deviation: the paper's shares of quantile and threshold
 // are one here, the sweep, which finds both.

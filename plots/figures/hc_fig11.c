@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Hard-negative learning's figure 11: accuracy over training, by weighting.
 #include "plots/page/curves.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HC figure 5 (and 8 to 10): cosines of same-label and of different-label pairs after training, a
 // panel per objective. Our deviation: the paper overlays pairs of objectives; here the two kinds of
 // pairs lie over each other, and the area that they share stands in the title.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HC 6.1 and 6.2: weight and loss that false negatives carry, by beta, with and without debiasing.
 #include "core/text.h"
 #include "plots/page/curves.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HC proposition 3: the mean over q_beta of true negatives rises to the hardest with beta.
 #include "core/text.h"
 #include "plots/page/curves.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A metric over past results: one line per sampler, one mark per results file.
 #include "plots/page/page.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // NS 3.2: false negatives and similarity of the ring sampler against the ring's percentile.
 #include "core/options/option_text.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // All samplers and settings: hardness against false negatives, cost as size of a mark. Of no paper.
 #include "core/text.h"
 #include "plots/page/curves.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Settings of mining: hardness against false negatives and against queries left empty. Of no paper.
 #include "plots/page/curves.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The figures in the order of the report, for all that reads them. A new one is a file and a line.
 #include "plots/page/figure.h"
 

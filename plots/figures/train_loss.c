@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Training losses over steps.
 #include "plots/page/curves.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Panels that many figures share: settings over steps or in rows, with intervals and published
 // values.
 #include "plots/page/curves.h"

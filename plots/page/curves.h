@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Parts that many figures share: measures over steps and parameters, and published values.
 #pragma once
 

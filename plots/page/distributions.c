@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Cosines of the pairs of a batch, and the share of false negatives, over training (BS figures 4 to
 // 6, 8, 9 and 11).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The figure type: a constant struct at the end of a figure's file. It reads a result file alone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Starts gnuplot on a script, without a shell, and waits for it.
 #include "core/text.h"
 #include "plots/page/page_private.h"

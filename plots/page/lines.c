@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Line styles of settings: one per sampler, or in the order of an option.
 #include "plots/page/lines.h"
 #include "core/options/option_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lines of samplers and settings: colour, dash and mark.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A measure over an option of samplers: a curve where all else is the same (as BS table 4).
 #include "core/options/option_text.h"
 #include "core/text.h"

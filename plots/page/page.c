@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Building a page, its ranges and its numbers.
 #include "core/text.h"
 #include "plots/page/page_private.h"

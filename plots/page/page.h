@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A page of panels with curves, marks, bars and heat maps: what most figures are made of. A figure
 // says what is to be seen; the page writes the numbers, chooses ranges and tics, positions panels,
 // labels and key, and writes the gnuplot commands.

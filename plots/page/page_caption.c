@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The caption of a page, of what was drawn.
 #include "core/text.h"
 #include "plots/page/page_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Positions of the panels of a page and its key.
 #include "plots/page/page_private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Labels at the ends of curves, and beside points: these one after another, and again with the
 // others given: each takes the position that covers least, and of those the nearest, with a thin
 // line to its point where it is not next to it. Positions are tried over the whole panel, so that

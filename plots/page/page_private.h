@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A page between its parts: layout, gnuplot commands, words. Lengths in inches.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writes the gnuplot commands that draw a page.
 #include "plots/page/page_private.h"
 

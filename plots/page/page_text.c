@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Texts as gnuplot, LaTeX and tables take them.
 
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Makefile makes paper.inc of plots/paper/ and harness/jobs/reproduce/: pairs of name and text.
 #include "plots/page/paper.h"
 

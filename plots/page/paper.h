@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Published numbers, claims and the jobs that test them, part of the program: it needs no file.
 #pragma once
 

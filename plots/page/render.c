@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Draws figures: data and script into files, then gnuplot, started without a shell. All is made in
 // a scratch folder inside the output folder and renamed, so that no half-drawn figure is left.
 #include "plots/page/render.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The settings of results as a LaTeX table, with letters for ties.
 #include "plots/report/latex.h"
 #include "core/real_text.h"

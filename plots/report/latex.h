@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tables for a paper, as LaTeX with the package booktabs: what the report shows, with differences
 // paired by seed and letters of tie groups.
 //

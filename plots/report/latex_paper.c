@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A folder for a paper: figures, tables, a paragraph on what was run, and a main.tex.
 #include "core/files.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The settings of a page that are compared with each other, and what holds among them.
 #include "plots/report/league.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samplers that are ranked with each other on a page: those of a data set's last step with one
 // batch size and kind of negatives. What the table of answers and the sentences below it say.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The page as a whole: head, answer, tables, claims and figures.
 #include "plots/report/report.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The report: one self-contained HTML page (inline pictures, no network) of a results file.
 #pragma once
 

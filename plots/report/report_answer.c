@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sentences that a page of samplers opens with, as `choose` would say of the cells that are
 // there: the hardest sampler within 0.5, 2 and 10 points more false negatives than Uniform, what it
 // costs, or that uniform batches will do.

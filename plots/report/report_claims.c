@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Claims of the papers with their verdicts, in the report.
 #include "core/text.h"
 #include "plots/report/report.h"

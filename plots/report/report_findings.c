@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Findings of this project's own trainings on data of the page's kind: tuples of queries and
 // passages, or items; what results do not tell is said of both.
 #include "core/pairs.h"

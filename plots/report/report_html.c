@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HTML out of texts, of numbers in tables and of gnuplot's SVG.
 #include "plots/report/report_html.h"
 

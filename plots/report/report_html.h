@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HTML of pages: texts, numbers, tables, pictures.
 #pragma once
 

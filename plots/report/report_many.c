@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One page over many results: ranks over data sets, settings side by side and in one table.
 #include "core/text.h"
 #include "plots/report/report.h"

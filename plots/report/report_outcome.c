@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Outcomes of the user's trainings: a table of settings, and pictures of an outcome over hardness
 // and over excess false negatives, with rank correlations.
 #include "core/text.h"

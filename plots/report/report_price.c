@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results of `hardneg price`: the opening, the table of settings, and what their filters take.
 #include "core/text.h"
 #include "plots/report/report_html.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Ranks of settings over the data sets of many results.
 #include "core/rank_tests.h"
 #include "core/text.h"

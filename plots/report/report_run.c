@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Provenance of a page: the cells, programs and machine behind it, and how to do it again.
 #include "core/text.h"
 #include "plots/report/report_html.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The report's table of settings: means over seeds, differences to Uniform, the front; and
 // candidates that the filters of `mined` drop, by the filter that each fails first.
 #include "core/pairs.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The table of answers: for each budget of false negatives the setting to take, how much harder it
 // is than Uniform, and what a batch costs. Further rows, hidden, answer every other budget.
 #include "core/options/option_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The report of results of `hardneg train`. The opening says whether training improved on the
 // baselines, and then which setting is best; tables have accuracies beside the baselines with
 // differences paired by seed, and what drawing and building cost of a step.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sentence on weightings of negatives: which share of the loss is on false negatives, against
 // none. Where debiasing cut the sum over negatives to its lower bound for more than a tenth of the
 // anchors (clamp_rate), the loss has no negatives left to compare, and the share says nothing.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A small encoder trained with a sampler in the loop, in PyTorch, in one process or several.
 
     python3 train.py                                   8 x 8 images of digits (scikit-learn's), one process

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Mini-batches and negatives for contrastive learning, and what batches are like.
 
     sampler = hardneg.BatchSampler(embed(model), "knn", batch_size=256, seed=1)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a caller has at hand, as the C arrays that the library takes."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Calls in threads of their own, which the caller waits for later."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """compare() and record(): samplers of one's own beside hardneg's. The statistics are those of the program, which is run."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The batches of an epoch, as they come to processes."""
 from __future__ import annotations
 

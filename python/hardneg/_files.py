@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Negatives as files, and tables of results."""
 from __future__ import annotations
 

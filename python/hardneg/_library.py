@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """libhardneg through ctypes: the structs of hardneg.h, and errors as exceptions."""
 from __future__ import annotations
 

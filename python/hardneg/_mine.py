@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Hard negatives of queries over a corpus."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Batches of a sampler for a training loop."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The state of a sampler, for checkpoints: what it is, and the batches of the epoch that it is in."""
 from __future__ import annotations
 

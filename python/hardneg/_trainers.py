@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What trainers ask for that make their samplers themselves."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Settings of the overview, grouped for figures.
 #include "results/analysis/groups.h"
 #include "core/numbers.h"

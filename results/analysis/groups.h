@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Settings of the overview as figures show them: a panel for each data set, a curve over steps for
 // each setting.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The past results of a folder, made into one table.
 #include "results/analysis/history.h"
 #include "core/options/option.h"

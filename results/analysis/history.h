@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A metric over past results: `compare --history DIR`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Estimates from cells that differ by their seed alone. All that page, terminal, LaTeX, figures and
 // CSV say with a ± comes from here, so that the same cells give the same number everywhere.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads a table of outcomes, and matches its rows with settings.
 #include "results/analysis/outcome.h"
 #include "core/options/option_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Outcomes of trainings elsewhere (accuracies, losses), from a table of the user, beside the
 // settings that they were trained with.
 #pragma once

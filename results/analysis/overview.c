@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Settings of results, their replicates, means and differences to Uniform.
 #include "results/analysis/overview.h"
 

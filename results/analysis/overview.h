@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // /runs as a table of settings, which page, terminal and sentences go by: cells that differ by
 // their seed alone are one row, and every axis of the grid that varies is a column.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The front among the settings of an overview: significance by differences paired by seed.
 #include "results/analysis/overview.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which settings are shown where there are too many.
 #include "results/analysis/overview.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Values and texts of a row's options.
 #include "results/analysis/params.h"
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options of samplers as results hold them: canonical text "K=100, M=500". And short names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The columns that tables of settings name.
 #include "results/analysis/shown.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Headings, digits and scales of columns of /runs, for page, LaTeX and terminal.
 #pragma once
 

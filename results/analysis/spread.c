@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Variances of few seeds borrowed from other settings, by an empirical Bayes prior (Smyth 2004).
 #include "results/analysis/spread.h"
 

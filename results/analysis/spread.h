@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Settings of one problem learn from one another how much their differences vary over seeds. Three
 // seeds leave a setting's own variance two degrees of freedom. Variances over seeds differ by
 // hundreds between settings, but their ratio to the variance over the batches of one seed does not

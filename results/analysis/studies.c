@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Settings of a study, told apart by what the job asked for.
 #include "results/analysis/studies.h"
 

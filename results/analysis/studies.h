@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The table of a study as settings: rows that differ by step, seed and what the study measures
 // alone are of one setting, and only these may be averaged.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Settings of trainings: their accuracies at steps, and the base that they are compared with.
 #include "results/analysis/trained.h"
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs of `hardneg train` side by side, for terminal, report and curves: settings, their seeds,
 // accuracies at a step, and differences paired by seed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Graphs for the tests of graphs and of their orders.
 #pragma once
 

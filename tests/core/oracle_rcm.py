@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Orders graphs by SciPy's reverse Cuthill-McKee.
 
 Reads graphs from standard input, one after the other: a line "n m", then m lines "u v", each edge

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Quotas of control groups of both versions, in folders like those of the kernel.
 #include "core/cgroup.h"
 #include "tests/fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Context (allocation), inner products, unit rows, digests, the choice of BLAS kernels.
 #include "core/digest.h"
 #include "core/matrix.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The vectors' exponential and its kin against the library's in long double, over the whole range,
 // and their bits over every width of vectors.
 #include "core/clones.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files that are whole or not there. Temporary names: what is left over goes, what belongs to
 // somebody stays.
 #include "core/files.h"

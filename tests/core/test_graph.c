@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Graphs of edges and of neighbours: naive versions, properties, failures.
 #include "tests/core/graphs.h"
 

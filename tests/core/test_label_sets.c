@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Items with several labels, against every pair of labels.
 #include "core/classes.h"
 #include "core/label_sets.h"

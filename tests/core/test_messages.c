@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Messages, notes and exit codes of a context, and texts that do not fit.
 #include "core/context.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Orders of Cuthill and McKee, and bandwidth: naive versions, SciPy, properties.
 #include "tests/core/graphs.h"
 

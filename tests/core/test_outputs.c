@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Outputs of one command: all of them, or what was there before.
 #include "core/files.h"
 #include "tests/fixture.h"

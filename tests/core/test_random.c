@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Random streams: the published vector, names, uniformity, gsl_ran_* on top.
 #include "core/random.h"
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Spearman's correlation against ranks that are counted pair by pair, and against SciPy.
 #include "core/random.h"
 #include "core/rank_tests.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Statistics: SciPy's numbers, identities, coverage by simulation, error bounds, NaN.
 #include "core/classes.h"
 #include "core/random.h"

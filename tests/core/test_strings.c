@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Finding one of many texts.
 #include "core/random.h"
 #include "core/strings.h"

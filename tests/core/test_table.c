@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tables: against a plain mirror, appending, growth, failures.
 #include "core/random.h"
 #include "core/table.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Wide sums: equal for every order and grouping of their terms, and as exact as quadruple sums say.
 #include "core/random.h"
 #include "core/wide_sum.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Class sizes, the share of pairs of one class, and equal rows, of files with classes of known
 // sizes.
 #include "core/label_sets.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The reader of binary layouts of small pictures, on files of a few records.
 #include "datasets/images.h"
 #include "tests/fixture.h"

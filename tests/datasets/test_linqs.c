@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Graphs of documents by name, as LINQS gives them: small files. Those by number are tested where
 // they are imported (tests/harness/cli/test_import_read.c).
 #include "core/text.h"

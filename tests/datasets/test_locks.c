@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HDF5 files on disks without locks, and files that other programs have locked.
 #include "core/checksum.h"
 #include "datasets/h5.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Snapshots of queries and a corpus: written, read back, and refused where they are not right.
 #include "datasets/retrieval.h"
 #include "tests/snapshot_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Snapshot files: what is written comes back, in every type and layout that is accepted.
 #include "core/digest.h"
 #include "tests/snapshot_fixture.h"

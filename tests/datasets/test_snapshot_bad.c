@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Snapshot files that are refused: what is wrong is named with its position.
 #include "tests/snapshot_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Snapshot files that are cut, flipped, or cannot be written; and every allocation failing once.
 #include "core/digest.h"
 #include "core/random.h"

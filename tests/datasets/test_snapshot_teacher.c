@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A teacher's rows and groups in a snapshot: read and made unit length, fixed or a step at a time,
 // digested, written, carried along, and refused where they do not fit.
 #include "core/digest.h"

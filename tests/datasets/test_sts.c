@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pairs of sentences in tab-separated files: small files, what may be wrong in them, the shared
 // real sets.
 #include "datasets/sts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Synthetic series: the same for any number of threads, and shaped as promised.
 #include "core/digest.h"
 #include "datasets/h5.h"

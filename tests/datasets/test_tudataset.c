@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sets of graphs as text, and their augmentations: small files, the shared real sets, properties.
 #include "datasets/tudataset.h"
 #include "tests/scratch.h"

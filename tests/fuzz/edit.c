@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bytes changed at random in an HDF5 file mostly land in what HDF5 itself checks (checksums,
 // addresses) and get no further. Here the file stays sound and says something new.
 #include "tests/fuzz/edit.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A mutator for HDF5 files that goes through the library.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HDF5 files out of memory, for the readers under test: a file system in between costs several
 // times more than reading. The linker leads what datasets/h5.c calls here (--wrap in the Makefile).
 #pragma once

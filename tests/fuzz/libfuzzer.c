@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The way into libFuzzer: the variable HN_FUZZ names the target.
 #include "tests/fuzz/edit.h"
 #include "tests/fuzz/target.h"

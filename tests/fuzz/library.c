@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Arrays have exactly the sizes that a call states, on the heap: a sanitizer sees what is read or
 // written beyond them. A caller who lies about sizes cannot be told from one who does not.
 #include "tests/fuzz/library.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Calls of the library in any order, with any arguments that a caller may give by mistake.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/made.h"
 #include "core/pairs.h"
 #include "harness/claims/claims.h"

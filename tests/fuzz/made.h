@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results in memory, as a reader could have given them, out of bytes: rows and columns of results
 // that are there, with odd values in some places. No file and no HDF5 is on the way, so that what
 // works with results sees thousands of them a second.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Fuzzes one target, or all: `tests/fuzz/run.sh [RUNS] [TARGET...]` (default: a million executions of each).
 # Needs clang. New inputs go to build/fuzz/corpus; what breaks a promise to build/fuzz/found: mend it, then put
 # the file into tests/fuzz/corpus/TARGET, where the tests replay it for ever.

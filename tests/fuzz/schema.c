@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/schema.h"
 
 #include "datasets/hdf5_api.h"

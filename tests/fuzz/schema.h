@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An HDF5 file whose objects, types, shapes and values are what the bytes say.
 #pragma once
 

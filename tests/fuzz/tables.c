@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/tables.h"
 #include "core/text.h"
 #include "plots/report/report_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is done with results that were read: compared, merged, drawn, written as pages and tables,
 // judged. The bytes say which of it, and of which results (tests/fuzz/made.h).
 #pragma once

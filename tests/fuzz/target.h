@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Fuzz targets: each gives bytes to one reader, as the file that it would read, and ends the
 // process if the reader breaks a promise. One list; libFuzzer (tests/fuzz/run.sh) and the
 // regression test (tests/fuzz/test_fuzz.c) read it.

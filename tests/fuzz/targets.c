@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What every reader promises, whatever the bytes: it does not crash, a failure has a message and a
 // code for the user (not "internal error"), and nothing stays allocated.
 #include "datasets/import/array.h"

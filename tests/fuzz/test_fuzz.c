@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Regression of the fuzz targets: every file that once broke a reader, and a seed of every kind,
 // keeps every promise of tests/fuzz/targets.c; so does every seed cut short or with a byte changed.
 #include "tests/fixture.h"

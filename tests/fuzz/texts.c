@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/texts.h"
 #include "core/label_sets.h"
 #include "core/text.h"

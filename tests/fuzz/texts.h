@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Readers of texts that users write: claims, training jobs, labels of an import, options.
 #pragma once
 

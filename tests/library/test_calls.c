@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every function of hardneg.h that takes a handle, on those that it cannot work with, and every
 // struct in each size from 0 bytes to beyond its own.
 #include "library/hardneg.h"

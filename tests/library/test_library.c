@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Misuse of the library: what is refused, in which words, and what stays usable after it. Sequences
 // of calls in any order are for tests/fuzz/library.c, values for tests/python.py.
 #include "library/hardneg.h"

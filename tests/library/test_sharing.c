@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Handles that threads share, stopped calls, and children of fork(): a batch is right, or refused
 // with a sentence. HN_TEST_SECONDS lengthens the test of threads.
 #include "core/context.h"

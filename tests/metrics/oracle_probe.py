@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Oracle of the probes: scikit-learn on the same rows. Prints what differs; exit status 1 if anything.
 
 oracle_probe.py logistic FOLDER D CLASSES C      x, y, weight: the optimum of the penalised likelihood

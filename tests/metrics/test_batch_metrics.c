@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Metrics of batches on data with known answers: false-negative ratio, coverage, bins of cosines.
 #include "metrics/measure.h"
 #include "tests/metrics/compared.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sums of exponentials of a batch's products: against direct sums, and the same bits whatever else
 // is asked for.
 #include "core/random.h"

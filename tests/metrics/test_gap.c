@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The loss gap and its bounds: closed forms, limits, and inequalities for every single anchor.
 #include "core/sweep/sinks.h"
 #include "metrics/exp_sums.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Hardness: percentiles against sorted cosines, few pairs, many pairs, true negatives.
 #include "metrics/measure.h"
 #include "tests/measured.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Metrics of negatives per anchor: a naive oracle in double, and identities with batches.
 #include "metrics/measure.h"
 #include "tests/measured.h"

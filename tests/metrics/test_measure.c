@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From ids to pairs to records: what a metric is shown, in which order, and what is refused.
 #include "metrics/measure.h"
 #include "tests/measured.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every metric of the registry against identities, a naive double-precision oracle, and NumPy.
 #include "tests/metrics/compared.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Linear probe and SVM with folds: scikit-learn on the same rows, and properties.
 #include "core/random.h"
 #include "metrics/linear_probe.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Metrics that need no sampler, against naive versions in double and their limits.
 #include "core/label_sets.h"
 #include "metrics/metric.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Identities of weightings: where they meet, the clamp, annealing, and what false negatives weigh.
 #include "tests/metrics/weighted.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Losses and weightings against direct evaluation, closed forms and NumPy, for any order and
 // threads.
 #include "metrics/measure.h"

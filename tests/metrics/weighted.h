@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Losses and weightings, evaluated directly.
 #pragma once
 

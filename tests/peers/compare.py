@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """hardneg beside its peers, alternating, so that both meet the same machine: their ratios.
 
     compare.py HARDNEG [--rounds R] [--scale S] [KERNEL...]

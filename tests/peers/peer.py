@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What others do, restated as plainly as they do it: one kernel per call, timed after a warm-up.
 
     peer.py KERNEL --n N --dim D --M M --K K --batch-size B --keep k --reps R --threads T [--data FILE]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The sweep with its screen beside the same without, alternating: ratios of times, with intervals.
 
     screen.py HARDNEG [CASE...] [--rounds R] [--most N] [--threads T] [--processor]

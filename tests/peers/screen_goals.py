@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the screen brings, beside peers and beside the same without it: medians of rounds that alternate.
 
     screen_goals.py HARDNEG [CASE...] [--rounds R] [--threads T] [--data FILE] [--log FILE] [--minutes M] [--table]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Recipe B (harness/jobs/train-cnn.yaml) once more, in PyTorch, written from its description alone.
 
     train_cnn.py FOLDER [--seeds 1 2 3] [--steps 2340]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results made row by row, and the sentences that a page opens with on them.
 #pragma once
 

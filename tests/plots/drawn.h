@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What tests of figures read of the files that drawing leaves.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The figure of accuracies: differences stand beside them where there is something to subtract.
 #include "plots/page/curves.h"
 #include "plots/page/render.h"

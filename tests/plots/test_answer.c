@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sentences that a page opens with, held against results whose truth is known.
 #include "tests/plots/answered.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sentences on gains in hardness beside the margin below which Uniform is as good.
 #include "tests/plots/answered.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Captions say what was drawn of these results, in the form it was drawn in, and what is left out.
 #include "plots/page/curves.h"
 #include "plots/page/render.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // No figure mixes settings or drops one in silence. Every figure is drawn from made-up results,
 // from the same with another value of one option, batch size, loss ... and other measurements, and
 // from both in one file. What it draws of both it has to have drawn of the one or the other, and it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every figure of the registry, in every terminal: no warning, and the numbers beside the picture.
 #include "core/options/option_text.h"
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a page says of trainings follows the kind of its data.
 #include "plots/report/report_private.h"
 #include "tests/test.h"

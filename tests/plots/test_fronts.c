@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The figure of fronts: what is interpolated and averaged, against numbers that are known.
 #include "core/text.h"
 #include "plots/page/curves.h"

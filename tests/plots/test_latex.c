@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tables for LaTeX: letters of ties, numbers of settings and trainings, texts.
 #include "core/text.h"
 #include "datasets/h5.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lines of samplers and settings, and which rows of a file belong together.
 #include "plots/page/curves.h"
 #include "plots/page/page_private.h"

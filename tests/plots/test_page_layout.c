@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a page decides: where an inset, words and the key stand, rows for many settings, names.
 #include "plots/page/page_private.h"
 #include "plots/page/render.h"

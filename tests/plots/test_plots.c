@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/options/option_argv.h"
 #include "harness/cli/command.h"
 #include "plots/page/figure.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The report: whole, self-contained, escaped, and honest about what it leaves out.
 #include "harness/cli/command.h"
 #include "plots/report/report.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One page over several results: names that tell them apart, accuracies of the last evaluation.
 #include "datasets/h5.h"
 #include "plots/report/report.h"

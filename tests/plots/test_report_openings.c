@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How the page opens: for trainings with whether they improved on the baselines, for reproduced
 // papers with the verdicts.
 #include "datasets/h5.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Three hundred seeds are averaged by everything that shows them.
 #include "plots/report/latex.h"
 #include "plots/report/report_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Gates and the comparison of results in memory: the grammar, which way is worse, every kind of
 // difference, times, merging, and allocation that fails.
 #include "harness/run/item.h"

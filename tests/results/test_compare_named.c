@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Comparison by name: which rows are paired, which changes fail, and how often one does that should
 // not, over made-up results whose true change is known.
 #include "results/compare.h"

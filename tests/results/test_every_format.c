@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What every output format of a comparison has to keep: a loop over the registry.
 #include "results/compare.h"
 #include "tests/measured_results.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Comparisons with results of an older program, which knows fewer columns, names of rows and
 // tables.
 #include "results/compare.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Records printed as a table, as Markdown and as JSON.
 #include "results/records.h"
 #include "tests/test.h"

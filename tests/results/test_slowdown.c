@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tests by ranks, correction for many, and the gate on times: SciPy's numbers, all orders counted,
 // and by simulation the false alarms and the power that docs/reference/compare.md states.
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results files: written, read, joined and read by other programs; disks and memory that run out.
 #include "core/files.h"
 #include "datasets/h5.h"

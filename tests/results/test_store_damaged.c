@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results files that are missing, cut, damaged or hostile: refused with their name.
 #include "tests/store_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Times of several processes in one file: what is added, what the samples are, and how two such
 // files are compared.
 #include "results/compare.h"

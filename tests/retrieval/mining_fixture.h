@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Small corpora for mining whose products are exact: rows of +-1/4 in 16 dimensions, so that scores
 // are multiples of 1/8 and many are equal.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The certificate of a share, by simulation: stopped wherever it speaks, and what it takes.
 #include "core/stats.h"
 #include "retrieval/certify.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Values with equal scores, against every order of them, one by one.
 #include "core/sweep/blas.h"
 #include "retrieval/evaluate.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Drawing pairs, the model of them, and estimates from judged ones, against slow and obvious
 // computations and by simulation from known relevance.
 #include "core/sweep/blas.h"

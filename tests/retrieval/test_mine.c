@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mining against an oracle: lists that are filtered one rule after the other, in double.
 #include "core/sweep/blas.h"
 #include "retrieval/miner.h"

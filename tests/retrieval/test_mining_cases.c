@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The cases that come with the specification of mining, to the id, and of metrics, to twelve
 // digits.
 #include "core/sweep/blas.h"

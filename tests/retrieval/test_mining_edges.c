@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Edges of mining, one at a time, on corpora small enough to see the answer.
 #include "core/sweep/blas.h"
 #include "retrieval/miner.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared texts against a comparison of all pairs.
 #include "core/random.h"
 #include "retrieval/overlap.h"

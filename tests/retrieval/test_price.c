@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Prices of settings against mining with each of them, and against numbers worked out by hand.
 #include "core/sweep/blas.h"
 #include "retrieval/estimate.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every sampler of the registry, and the template, with each of its choices.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The graph of GCBS by sorting everything in double.
 #pragma once
 

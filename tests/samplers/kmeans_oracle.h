@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Spherical k-means by the definition, with nothing but loops and in double.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Proximity graphs for the tests of BatchSampler.
 #pragma once
 

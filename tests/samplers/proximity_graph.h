@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Proximity graphs of rows alone, for tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samplers of negatives per anchor against definitions written out naively, in double.
 #include "tests/sampled.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // b3: edges of ranks against the definition, parts of the graph against loops over all pairs, and
 // batches of whole parts.
 #include "samplers/clusters.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // BatchSampler: options, what it makes of the proximity graph and of the walks.
 #include "core/options/option_text.h"
 #include "tests/samplers/proximity.h"

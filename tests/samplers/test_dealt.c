@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Candidates of the proximity graph that are dealt in tiles, and those of the authors' code:
 // against the recipes by which they are drawn, and against their laws.
 #include "tests/sampled.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Drawing in steps: bounded memory, the same batches for any size of a step, and overlap of graphs.
 #include "samplers/draw.h"
 #include "samplers/proximity.h"

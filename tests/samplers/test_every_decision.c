@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What every sampler of the registry promises of its decisions: random numbers come from streams
 // that name seed, embeddings, epoch and batch, and each is counted; ties go to the lower index; and
 // the rounding of float products decides nothing. The linker puts the functions below that are

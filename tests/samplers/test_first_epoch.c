@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The epoch that a build arranges is the one that comes next: counted with the build, reported, and
 // of the same batches as after another one.
 #include "core/sweep/blas.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GCBS: its order against Cuthill-McKee of the graph, reports, options.
 #include "tests/samplers/gcbs_oracle.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The threshold of GCBS against sorting everything in double.
 #include "tests/samplers/gcbs_oracle.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // grit: batches of one group, the rests in mixed ones, against the definition.
 #include "tests/sampled.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // hard-negative: every batch against the definition, with products in double and full sorts.
 #include "tests/sampled.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // jest: batches against algorithm 1 written down with whole matrices of scores in double, and the
 // law of small ones.
 #include "tests/sampled.h"

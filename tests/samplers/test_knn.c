@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The kNN sampler against sorting all inner products in double.
 #include "tests/sampled.h"
 

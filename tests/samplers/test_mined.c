@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mined negatives against a naive miner, in double.
 #include "core/label_sets.h"
 #include "tests/sampled.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // mosaic: weights against their definition in double, and the search, the pools, groups and epochs
 // against a plain search that takes every gain from the weights alone.
 #include "samplers/mosaic_pool.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // ngame: clusters against balanced 2-means written down in double, and batches of whole clusters.
 #include "tests/sampled.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // osgd: the batches that are kept against losses written down in double.
 #include "tests/sampled.h"
 

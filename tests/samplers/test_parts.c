@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Computations in parts, shared by processes that this test plays one after the other: the same
 // results, bit for bit, and the same counts of work, as of one that computes everything.
 #include "core/parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What planning says of settings: a refusal, a note, or nothing.
 #include "core/text.h"
 #include "tests/sampled.h"

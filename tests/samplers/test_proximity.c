@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The proximity graph of BatchSampler against its law and against sorting.
 #include "tests/samplers/proximity.h"
 

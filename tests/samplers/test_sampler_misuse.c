@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every sampler without memory, misused and interrupted; and samplers side by side.
 #include "tests/samplers/every_sampler.h"
 

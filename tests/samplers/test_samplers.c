@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What every sampler has to keep: a loop over the registry and the template. A new sampler is
 // tested here, and in test_sampler_misuse.c, without a new test.
 #include "core/options/option_text.h"

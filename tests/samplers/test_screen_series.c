@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lists and graphs of recorded embeddings, with a screen by every kernel of this processor on one,
 // two and four threads, against those without: the committed series and the small shared one. All
 // steps of other files, which may take hours: HN_SERIES="FILE...".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // spectral: planted clusters are found, even ones hold more weight than others, and the batches
 // that are taken are those of the largest loss, written down in double.
 #include "tests/sampled.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // stratified: clusters against k-means written down in double, then what batches take of them.
 #include "tests/samplers/kmeans_oracle.h"
 

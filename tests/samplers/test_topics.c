@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // cde and tas-b: batches of k-means clusters, against clusters and packing written down in double.
 #include "tests/samplers/kmeans_oracle.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Batches of tuples: no_duplicates against the plain loop of sentence-transformers, and what
 // keep_apart leaves, on random relevance.
 #include "samplers/no_duplicates.h"

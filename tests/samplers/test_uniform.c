@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Uniform batches: the laws of both draws.
 #include "tests/sampled.h"
 

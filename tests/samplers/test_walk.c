@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The walks of BatchSampler against the exact chain of BS algorithm 3, and against orders and
 // branches that are worked out by hand.
 #include "core/bitset.h"

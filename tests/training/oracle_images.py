@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Oracle of the image front end. Prints what differs; exit status 1 if anything.
 
 oracle_images.py augment FOLDER     image (uint8, planes), what (float64 per image: width height x y flip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Task `pairs` by dictionaries and loops. oracle_pairs.py make FOLDER: a small folder as CodeSearchNet is published;
 oracle_pairs.py check FOLDER RESULTS [plain]: the features' columns at step 0, by the definitions, or with
 tf: plain and joint."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Oracle of training: the encoder of recipe B in NumPy, in double precision, forward, back and Adam.
 
 oracle_training.py FOLDER OUT STEPS   settings (float64: temperature, rate, warm-up, decay, batch norm), value and x

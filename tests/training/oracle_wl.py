@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The Weisfeiler-Lehman subtree kernel by dictionaries of nested tuples: oracle_wl.py FOLDER NAME ROUNDS KERNEL"""
 import sys
 from collections import Counter

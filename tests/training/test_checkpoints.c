@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Interrupted runs go on to the same bits; damaged and foreign checkpoints are refused.
 #include "datasets/snapshot.h"
 #include "tests/training_fixture.h"

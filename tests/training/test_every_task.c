@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What every task has to keep: a loop over the registry, on small data.
 #include "core/text.h"
 #include "tests/training_fixture.h"

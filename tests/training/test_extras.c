@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A teacher's rows and groups in the training loop: they reach the sampler at every build, the loss
 // as a guide, and the series; interrupted runs go on to the same bits; files that do not fit are
 // refused.

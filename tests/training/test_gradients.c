@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every gradient of layers and networks against central differences, and Adam.
 #include "tests/slopes_fixture.h"
 #include "training/net/layer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What graphs are without an encoder: sums over nodes, by hand.
 #include "tests/fixture.h"
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The gradient of the whole task of graph classification against central differences, in double
 // precision (Makefile: obj64).
 #include "tests/graph_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The task of graph classification: what a GIN must not see, threads, failures. Its slopes are
 // those of tests/training/test_graph_slopes.c.
 #include "tests/graph_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tasks of images on a few made-up pictures: the same bits for any number of threads and after
 // an interruption, an encoder that learns to tell colours apart, and steps as NumPy takes them.
 #include "datasets/snapshot.h"

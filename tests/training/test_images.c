@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Augmentation, patch features and cached views: against torch and NumPy, and by their properties.
 #include "core/random.h"
 #include "core/sweep/blas.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // InfoGraph's loss against its formula, and its gradients against central differences, in double
 // precision (Makefile: obj64).
 #include "tests/slopes_fixture.h"

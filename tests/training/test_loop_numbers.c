@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Numbers of a run beside its loss: values at step 0 that runs share, the loss expected of an
 // epoch, histograms of cosines.
 #include "tests/training_fixture.h"

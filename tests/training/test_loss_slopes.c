@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The gradients of every loss against central differences, and its value against that of the
 // metrics.
 #include "tests/anchor_example.h"

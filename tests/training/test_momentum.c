@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The momentum encoder's copy and its queue, number by number, as algorithm 1 of He et al. has
 // them.
 #include "tests/test.h"

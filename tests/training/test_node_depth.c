@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Encoders of nodes of any depth, against dense products in double precision; documents without
 // features.
 #include "datasets/linqs.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The task `pairs`: ranks of sparse rows against those of dense ones, and of rows that are all
 // equal.
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The task `pairs`: what it reads, its loss and its measures against slow ones of their
 // definitions, slopes, masks.
 #include "tests/fixture.h"

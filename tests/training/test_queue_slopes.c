@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The loss of a queue against its formula, and its gradient against central differences, in double
 // precision (Makefile: obj64).
 #include "tests/slopes_fixture.h"

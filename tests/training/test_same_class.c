@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Positives drawn by label: of the anchor's class, each of its items as often as the others.
 #include "core/random.h"
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Data of tasks: their digest, and that they are found by what tasks declare, here and by
 // `reproduce`.
 #include "harness/reproduce/reproduce.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The task `text` on the real sentences against numbers that a prototype in NumPy printed (its loss
 // and updates were checked with PyTorch): nothing here is random.
 #include "tests/fixture.h"

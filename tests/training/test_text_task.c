@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The task `text` on a few pairs: items, groups, the loss against its definition, views.
 #include "tests/text_fixture.h"
 

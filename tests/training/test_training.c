@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The loop and the node task on a small graph: what it learns, the same bits for any number of
 // threads, runs that go wrong, every failed allocation.
 #include "core/sweep/product.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Products of windows against plain sums in double precision, and the kernels against each other.
 #include "core/random.h"
 #include "tests/test.h"

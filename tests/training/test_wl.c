@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Weisfeiler-Lehman kernel against dictionaries of tuples in Python, and the SVM on it.
 #include "tests/numpy_oracle.h" // before the fixture, which has a variable `folder`
 #include "training/tasks/wl.h"

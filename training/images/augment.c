@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Colours: brightness b, contrast c, saturation s and a turn of the hue are all linear in the pixel
 // and leave greys grey, so that together they are one matrix M and one offset (1 - c) b m, m the
 // mean grey of the crop:  p -> H S (c b p + (1 - c) b m 1),  H S 1 = 1.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Augmentation of CIFAR-10 images for contrastive views (SimCLR's, cut to 32 x 32; RECIPES A).
 #pragma once
 

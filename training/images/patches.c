@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The convolution is one matrix product per few images: their patches side by side (im2col), 196
 // per image, times the filters. CHUNK images at a time, so that patches and responses stay in a
 // second-level cache of a megabyte or two; the projection takes BLOCK images at a time. Both are

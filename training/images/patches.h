@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Frozen patch features of CIFAR-10 images: the front end of recipe A, fitted once without labels.
 // Filters: 256 centroids of whitened 6 x 6 x 3 patches (Coates, Ng and Lee, AISTATS 2011: spherical
 // k-means on ZCA-whitened patches), a convolution with stride 2, two-sided rectification, means

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Fits the front end: ZCA of normalised patches (eigenvalue + 0.1), spherical k-means without signs
 // (a patch belongs to the centroid of the largest |product|; a centroid becomes the direction of
 // the sum of its patches, each with the sign of its product), and the principal axes of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The file: HEADER bytes of text (its first line names the layout, the next the key), the views,
 // the clean features, the labels, all in the machine's byte order; then a checksum.
 //

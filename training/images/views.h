@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Cached views of CIFAR-10 images as frozen patch features (recipe A): V augmented views of every
 // training image, and the clean ones of training and test images. Made once, kept in a file whose
 // name and header hold a digest of all that it depends on, and mapped read-only: any number of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Layers that map every number by itself.
 //
 // relu: y = max(x, 0). elu: y = x where x > 0, exp(x) - 1 elsewhere (Clevert et al. 2016, alpha =

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // y = Ahat x: mean pooling (D^-1 (A + I)), GCN (D^-1/2 (A + I) D^-1/2) or the sum of GIN (A + I),
 // as the pass has it. Gradients take the transpose, which for mean pooling is another matrix.
 #include "training/net/layer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Means over windows of kernel x kernel positions, one beside the other; channels last.
 #include "training/net/batch_norm.h"
 #include "training/net/layer.h"

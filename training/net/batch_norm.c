@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Batch norm (Ioffe and Szegedy 2015) per channel, the last axis: y = gamma (x - mean) /
 // sqrt(variance + 1e-5) + beta. Training takes mean and (biased) variance of the rows at hand and
 // moves the running ones towards them (the variance unbiased) by `momentum`, as PyTorch does;

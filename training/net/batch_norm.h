@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The arithmetic of batch norm, for the layers beside it.
 #pragma once
 

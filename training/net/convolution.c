@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Convolution as products of windows (windows.h). W [kernel * kernel * channels x out], and b [out]
 // where no batch norm follows; channels last. Zeros around the image are not multiplied: positions
 // with the same taps in the image are taken together. Glorot-uniform with fans

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Inverted dropout: in training every number is kept with probability 1 - rate and divided by it.
 // Row i of layer l draws from a stream named by seed, step, view and (l, i).
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // exp() of a parameter, which compilers turn into vectors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Layers with forward and backward passes, and networks that are sequences of them.
 //
 // Activations are row-major matrices, a row per item. An image is a row of height x width x

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // y = x W + b, W [in x out]; Glorot-uniform W and b = 0 at first. Of sparse inputs, x [rows x in]
 // in compressed rows, y = x W: the pass brings x and, for gradients, its transpose.
 #include "training/net/layer.h"

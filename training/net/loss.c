@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Losses over batches: blocks of scores by a matrix product, every anchor's gradients in their
 // position, and from these the gradients of both views by further products.
 #include "training/net/loss.h"

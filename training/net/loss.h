@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Losses with gradients. Scores are cosines: inner products of unit rows.
 //
 // With pos = exp(s+ / tau) and Ng the (weighted) sum over negatives (metrics/weighting.h):

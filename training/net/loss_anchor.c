@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The loss of one anchor and its gradients. With v_j = e^(c s_j) (c = beta / tau, or as `clip` has
 // it), e_j = e^(s_j / tau), W = factor n sum_j v_j e_j / sum_j v_j and T = n tau_plus pos:
 //   Ng = (W - T) / (1 - tau_plus),  a = log Ng - s+ / tau

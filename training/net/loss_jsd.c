@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Jensen-Shannon estimator of InfoGraph (Sun et al. 2020; Nowozin et al. 2016), with hard
 // negatives as HC's appendix B.2 has them. With T = s / tau, sp(x) = log(1 + e^x), S the logistic
 // function, c = beta / tau (or as `clip` has it), for a node of graph G:

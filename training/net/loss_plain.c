@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Losses that take no weighting: minus the cosine (NS equation 4), cross entropy; and losses of
 // several positives.
 #include "core/clones.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The momentum copy of an encoder and its queue of keys (MoCo).
 #include "training/net/momentum.h"
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A momentum encoder and its queue of keys (MoCo, He et al. 2020, algorithm 1). The copy of all
 // parameters, its running values and the queue live behind the running values of the weights, where
 // checkpoints find them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Networks: sequences of layers, their parameters, and their passes.
 #pragma once
 

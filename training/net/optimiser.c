@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Adam as published (Kingma and Ba 2015, algorithm 1), epsilon outside the root and moments
 // corrected, as PyTorch does; decay * value is added to the gradient first.
 #include "training/net/optimiser.h"

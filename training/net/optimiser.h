@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Adam (Kingma and Ba 2015) with weight decay in the gradient (L2), and the learning-rate schedule.
 // Of a table (hn_weights.table) a step updates the rows alone that it touched, with their moments
 // ("lazy" Adam); the corrections are those of the step's number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Products in tiles (core/sweep/product.h). Of b, HN_CHAIN x COLUMNS at a time are packed in panels
 // as wide as a tile. Rows of a are read where they lie: a tile's stay in the first cache while they
 // meet one panel after the other. Every thread packs what it needs for its part of c: copying takes

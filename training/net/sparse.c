@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Products of sparse matrices with dense ones, in the same order of sums for any width of vectors.
 #include "training/net/sparse.h"
 #include "core/clones.h"

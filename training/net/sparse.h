@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sparse matrices in compressed rows, and their products with dense ones.
 #pragma once
 

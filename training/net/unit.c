@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // y = x / |x|, rows; dx = (dy - (dy . y) y) / |x|. A row of length below 1e-12 is divided by that,
 // as PyTorch's normalize does.
 #include "core/clones.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Register blocks of two vectors of columns by as many rows as hide the latency of a fused
 // multiply-add; a row's numbers are broadcast from the image. Rows are named one by one, as
 // compilers keep arrays of vectors in memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Products of windows of images, read where they are: windows share most of their numbers with
 // their neighbours, and no copy is made of any.
 //

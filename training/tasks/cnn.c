@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Images end to end (recipe B): three convolutions and a head, on views that are augmented anew at
 // every step.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Evaluation of embeddings by the metrics of snapshots: one definition of each.
 #include "training/tasks/evaluate.h"
 

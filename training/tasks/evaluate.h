@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Accuracies of embeddings, for tasks.
 #pragma once
 

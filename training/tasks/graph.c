@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Graph classification (GraphCL; BS table 15; recipe D): two changed copies of every graph, a GIN
 // encoder of three layers, sums over the nodes of a graph.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Views of small graphs: nodes, edges or features dropped, edges replaced, subgraphs grown.
 #include "training/tasks/graph_augment.h"
 

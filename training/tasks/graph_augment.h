@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Augmentations of small graphs (GraphCL: You et al. 2020, section 3.1; RECIPES D).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Features of graphs by averages over neighbours, and their accuracies without an encoder.
 #include "training/tasks/graph_features.h"
 

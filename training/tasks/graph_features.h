@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Knowledge of graphs without an encoder: the reference for all encoders.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared by image tasks: data, networks, columns of accuracies.
 #include "training/tasks/image_task.h"
 

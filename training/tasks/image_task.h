@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tasks of images: their files, an encoder that is trained on two views of every image of a batch,
 // their columns, and the hooks that they share. Their state begins with struct hn_image_net.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Node classification (NS; recipe C): two perturbed views of one graph, an encoder of one to eight
 // layers, a loss over all nodes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Views of one graph: edges and features dropped, as sparse matrices.
 #include "training/tasks/node_private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Accuracies of node features without an encoder.
 #include "training/tasks/evaluate.h"
 #include "training/tasks/node_private.h"

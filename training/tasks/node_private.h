@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Views of one graph of documents (NS 3; recipe C). A view keeps every undirected edge with
 // probability 1 - drop_edge, both directions together, adds self loops and normalises:
 // Ahat = D^-1 (A + I) (mean), D^-1/2 (A + I) D^-1/2 (GCN). Features are divided by their number per

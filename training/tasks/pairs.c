@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Queries and documents (GC table 1, code search) by hashed bags: two of text_task.h, of the words
 // and parts of words of a query and of a document, whose identifiers are split.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Queries that are evaluated though their text is trained on.
 #include "training/tasks/pairs_overlap.h"
 

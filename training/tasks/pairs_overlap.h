@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Queries that are evaluated though their text is trained on: counted, and left out of one side.
 #pragma once
 

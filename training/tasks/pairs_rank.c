@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Ranks of judged documents among all, with ties, and the measures that follow.
 #include "training/tasks/pairs_rank.h"
 #include "core/clones.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // MRR and recall of the task `pairs`: the ranks of queries' documents by their embeddings.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the documents of a folder of pairs that are a query itself, by text or by id.
 #include "training/tasks/pairs_self.h"
 

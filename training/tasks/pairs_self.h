@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Documents that are a query itself, which a ranking leaves out (--self of `mine`).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // LIBSVM (Chang and Lin 2011) on a precomputed kernel. svm_train() without probabilities draws no
 // random numbers and keeps no state, so that several may run at once; what it prints is dropped.
 #include "training/tasks/probe.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Support-vector machine with folds: the evaluation of graph vectors (GraphCL; RECIPES D).
 #pragma once
 

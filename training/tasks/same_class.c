@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Draws another item of an item's class.
 #include "training/tasks/same_class.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Positives drawn by label ("true positives", HC section 6.1): a random item of the anchor's class,
 // the anchor among them. Negatives know nothing of labels.
 #pragma once

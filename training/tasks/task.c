@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The list of tasks, their life cycle, and the files that they declare: whether they are there,
 // where they are, and a digest of them, so that results depend on contents, whatever the folder is
 // called. A new task is one file and one line here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The task type: what is trained on what. One constant struct per task, hn_<name>_task, at the end
 // of its file, and one line in the list of task.c. A task owns data and networks; the loop owns
 // sampler, optimiser and time.

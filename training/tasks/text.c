@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sentence embeddings (BS table 2, GC table 2) by hashed bags: a table of embeddings of words and
 // of parts of words, summed over a sentence (text_task.h, training/text/text.h).
 //

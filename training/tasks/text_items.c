@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sentences and pairs of them as items of the text task.
 #include "training/tasks/text_items.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Items of the task `text`: pairs of a query and its key, some with a hard negative.
 #pragma once
 

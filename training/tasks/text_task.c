@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared by text tasks: the network over bags of words, items, groups of equal texts.
 #include "training/tasks/text_task.h"
 #include "core/random.h"

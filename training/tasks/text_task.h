@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Shared by tasks of texts: an encoder of bags, items that are pairs of a query and
 // its key, views of both, batches with further keys, and the features' own embeddings.
 //

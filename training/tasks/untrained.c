@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An entry is taken with one exchange and read only once it is full, so that no lock is needed: a
 // process that is killed while it writes leaves an entry that is never read.
 #include "training/tasks/untrained.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Accuracies of untrained encoders. Runs that differ in sampler, weighting or batch size begin with
 // the same weights: one evaluation at step 0 does for all of them. The list is in memory shared
 // with processes forked after it was opened; each of them may keep and find at any time.

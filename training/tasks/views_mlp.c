@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Images as cached views (recipe A): frozen patch features of CIFAR-10, V augmented views of every
 // image, and an encoder that is trained on pairs of them.
 //

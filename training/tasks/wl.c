@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Weisfeiler-Lehman kernel by sorting nodes by the labels of their neighbourhoods.
 #include "training/tasks/wl.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Weisfeiler-Lehman subtree kernel (Shervashidze et al. 2011).
 #pragma once
 

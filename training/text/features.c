@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Cuts sentences into words and parts, and weighs their buckets.
 #include "training/text/features.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sentences as weighted bags of hashed words and parts of words. A word is a run of bytes for which
 // hn_sts_byte() has one; its parts are the byte 3-, 4- and 5-grams of '<' + word + '>'. With
 // `humps` words end as well before a capital behind a small letter, before the last of several

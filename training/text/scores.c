@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Spearman's correlation of cosines of sentence pairs with their scores.
 #include "training/text/scores.h"
 

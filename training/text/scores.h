@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Spearman's correlation of the cosines of pairs of sentences with their scores.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Right singular vectors by Lanczos on X X^T.
 #include "training/text/svd.h"
 

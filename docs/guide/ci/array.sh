@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A task of an array of PBS, LSF, Grid Engine or Slurm: the part of a job that has the task's number of all.
 #
 #   docs/guide/ci/array.sh JOB.yaml FOLDER PARTS

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A job in parts on one machine or several, with GNU parallel, joined at the end:
 #
 #   PARTS=16 JOBS=4 docs/guide/ci/parallel.sh JOB.yaml FOLDER

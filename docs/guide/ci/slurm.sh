@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A job in parts as a Slurm array, one part a task, joined when all have ended well:
 #
 #   PARTS=16 docs/guide/ci/slurm.sh JOB.yaml FOLDER [OPTION OF SBATCH]...

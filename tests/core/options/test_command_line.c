@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options on the command line, and their help.
 #include "core/options/option_argv.h"
 #include "tests/core/options/option_table.h"

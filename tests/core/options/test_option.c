@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Option tables: round trips, ranges, errors.
 #include "core/options/option_text.h"
 #include "core/real_text.h"

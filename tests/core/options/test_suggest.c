@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The nearest of several names, against plain recursion.
 #include "core/options/option.h"
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reading the panels of the screen, for its tests.
 #pragma once
 

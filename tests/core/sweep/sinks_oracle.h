@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A naive double-precision oracle of the sinks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Histograms, exact products and sums of exponentials in a sweep, at their limits.
 #include "tests/core/sweep/sinks_oracle.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The k nearest in bands of rows against those of one sweep: the same lists, orders and counts.
 #include "core/sweep/knn_lists.h"
 #include "tests/sampled.h"

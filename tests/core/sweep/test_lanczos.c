@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Leading eigenpairs by block Lanczos against LAPACK's of the same matrices: spectra that fall,
 // eigenvalues that are there several times, matrices of low rank, and LAPACK in its place.
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The products of the sweep: every path against chains of fmaf(), bit for bit; packing.
 #include "core/sweep/blas.h"
 #include "core/sweep/packed.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The screen of sweeps: the bound against exact products, and lists that stay what they are without
 // it, on data made to break either.
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The kernels of the screen against plain sums, and the choice among them.
 #include "core/random.h"
 #include "core/sweep/screen.h"

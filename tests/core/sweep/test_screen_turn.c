@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Turning rows: it is orthogonal, within its bound, and leaves columns about even. Limits that rows
 // start from.
 #include "core/random.h"

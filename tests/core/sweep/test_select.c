@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // hn_select_top() and hn_select_floats() against a full sort by exact scores.
 #include "core/random.h"
 #include "core/sweep/select.h"

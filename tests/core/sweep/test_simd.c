@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The paths of the scans against each other and against plain loops; concurrent products.
 #include "core/matrix.h"
 #include "core/random.h"

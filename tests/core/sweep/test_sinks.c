@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every sink against a naive double-precision oracle; any number of threads; both sides; failures.
 #include "tests/core/sweep/sinks_oracle.h"
 

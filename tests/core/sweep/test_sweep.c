@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The driver of the sweep, seen by a sink that writes down what it is given.
 #include "core/sweep/sweep.h"
 #include "tests/fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Top-k that starts from a sample of columns: the sample's size, and lists that stay exact, also
 // for rows that started from too much.
 #include "core/sweep/screen.h"

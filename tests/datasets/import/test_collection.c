@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Ids, texts and judged pairs, read from the files of others.
 #include "datasets/import/collection.h"
 #include "tests/scratch.h"

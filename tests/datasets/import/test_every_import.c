@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every import format of the list: its name and first bytes, and files that are none of its own.
 #include "core/random.h"
 #include "datasets/h5.h"

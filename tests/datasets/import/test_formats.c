@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Formats when memory runs out, and files that are cut.
 #include "datasets/import/array.h"
 #include "datasets/import/format.h"

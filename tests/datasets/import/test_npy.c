@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // NumPy files and 16-bit floats.
 #include "datasets/half.h"
 #include "datasets/import/array.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A folder of BEIR's layout under the options of relevance.
 #include "datasets/import/collection.h"
 #include "tests/fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How often `choose` names a setting as within the budget of false negatives that is above it.
 #include "core/random.h"
 #include "harness/choose/halving.h"

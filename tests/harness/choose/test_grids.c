@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The grids of samplers' entries: each is a list of that sampler's settings, at any size.
 #include "harness/job/job.h"
 #include "tests/fixture.h"

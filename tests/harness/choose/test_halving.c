@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Successive halving over settings with known means: how often intervals drop the best one, how
 // good the choice is, and what becomes of budgets.
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is measured of a batch against sums pair by pair, and the bound by a prior against any other
 // function that rises with the cosine.
 #include "core/random.h"

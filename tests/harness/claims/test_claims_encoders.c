@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Replicates that are encoders: the snapshots of a family, trained alike with other seeds. Seeds of
 // the sampler are averaged within each.
 #include "tests/claims_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Claims: every verdict from made-up results with known answers, its error rates by simulation, and
 // what is missing.
 #include "tests/claims_fixture.h"

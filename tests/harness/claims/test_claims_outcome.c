@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Outcomes of entries: which claims decide, and the correction of a report's verdicts together.
 #include "tests/claims_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Claim files: malformed ones, and the papers' own with their published numbers.
 #include "core/text.h"
 #include "harness/claims/claims.h"

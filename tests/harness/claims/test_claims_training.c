@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Claims on trainings, from made-up tables /runs and /training with known answers.
 #include "core/random.h"
 #include "harness/claims/claims.h"

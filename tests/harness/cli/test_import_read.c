@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The commands around snapshot files: import, info, validate.
 #include "core/options/option_argv.h"
 #include "datasets/snapshot.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Another program under a guard. tests/yours.sh has those that hang, fork and write without end.
 #include "harness/host/child.h"
 #include "tests/test.h"

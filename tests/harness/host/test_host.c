@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Provenance and calibration: names, plausible rates, failures of memory.
 #include "harness/host/host.h"
 #include "harness/host/memory.h"

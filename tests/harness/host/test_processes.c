@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Work done side by side by forked processes: every item once, whoever fails, is killed or is told
 // to stop.
 #include "core/shared.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The progress line: what it says, how often it is written, and when it is not.
 #include "harness/host/progress.h"
 #include "tests/test.h"

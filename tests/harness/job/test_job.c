@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Job files: meaning, grid order, overrides, round trip through the resolved text.
 #include "tests/job_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Errors in job files: the place and the remedy in every message.
 #include "core/text.h"
 #include "tests/job_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Job files from strangers: bounds on what they may ask for, any change of any byte, failing
 // allocations.
 #include "tests/job_fixture.h"

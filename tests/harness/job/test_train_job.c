@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Training jobs: what a list may hold, the resolved text, failing allocations.
 #include "harness/job/train_job.h"
 #include "tests/job_fixture.h"

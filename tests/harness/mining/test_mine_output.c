@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lines of mined negatives while memory is short.
 #include "harness/mining/output.h"
 #include "retrieval/miner.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The job of a training that an entry wants: its overrides.
 #include "harness/reproduce/reproduce.h"
 #include "harness/reproduce/reproduce_private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Labels of steps: on any of them a graph is less than t steps old, and is said to be old where it
 // is. Where every step has its own graph, labels change no value.
 #include "core/random.h"

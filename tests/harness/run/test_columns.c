@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One namespace of columns: what options, reports and metrics may be called.
 #include "harness/run/item.h"
 #include "tests/test.h"

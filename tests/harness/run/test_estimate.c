@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Estimates: the arithmetic near its limits, and what was foreseen against what was then used.
 #include "core/sweep/screen.h"
 #include "core/text.h"

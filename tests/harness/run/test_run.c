@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From a job to results: the plan and its keys, cells and their resumption, and failures.
 #include "harness/host/parts.h"
 #include "tests/place_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Allocations of a whole run fail, one at a time, from reading the job to writing the results: for
 // every sampler, for the metrics of steps, and for the studies. Whatever fails: the run ends with a
 // message, or records the cell as failed and goes on; nothing stays allocated or half-written; what

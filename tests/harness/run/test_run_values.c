@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the results of a run show: losses and weightings, and the relations that must hold on real
 // embeddings.
 #include "tests/place_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sizes near 2^31 items: whatever takes memory for them says so in a sentence, before any is taken
 // and without an overflow (this suite is one of those that run under UBSan).
 #include "core/sweep/knn_lists.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Studies from job file to results: names and options, keys, cells and their resumption, what does
 // not apply, and the tables of a merged file.
 #include "datasets/h5.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Keys of training runs: digests of spelt-out text, whatever the machine keeps in memory.
 #include "core/digest.h"
 #include "core/options/option_text.h"

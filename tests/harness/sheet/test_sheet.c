@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Contact sheets: the batch around an anchor against a plain search, and where pictures and texts
 // come from.
 #include "core/random.h"

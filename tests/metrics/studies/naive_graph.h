@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Naive versions of the graphs that studies look at.
 #pragma once
 

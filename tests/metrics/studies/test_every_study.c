@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What every study has to keep: a loop over the registry.
 #include "tests/metrics/studies/study_series.h"
 

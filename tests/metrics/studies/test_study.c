@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Studies against naive versions in double, brute force, and what must hold for any data. Those of
 // graphs have suites of their own.
 #include "tests/metrics/studies/study_series.h"

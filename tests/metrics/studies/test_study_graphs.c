@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The proximity graph of proposition 1 against naive versions, and hostile options.
 #include "tests/metrics/studies/naive_graph.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The study of lemmas against all permutations, walks and placements, by plain recursion.
 #include "tests/metrics/studies/study_series.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Walks on graphs, neighbours that age, and purity, against naive versions: stationary
 // distributions as solutions of a dense system.
 #include "tests/metrics/studies/naive_graph.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A table of runs, made up row by row, and its overview.
 #pragma once
 

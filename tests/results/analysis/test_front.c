@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The front of settings: by means, by intervals, with few seeds, and by luck.
 #include "tests/results/analysis/overview_fixture.h"
 

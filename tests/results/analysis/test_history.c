@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The history of a metric: means over the cells that all files have, by sampler and then by time.
 #include "results/analysis/history.h"
 #include "tests/fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The table of settings: what is one row, what is a column, and the numbers, against sums by hand.
 #include "core/text.h"
 #include "tests/results/analysis/overview_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What settings learn from one another about variances: against SciPy, and how often that is false
 // where the truth is known.
 #include "results/analysis/spread.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Singular vectors of small sparse matrices against LAPACK's of the dense ones.
 #include "core/random.h"
 #include "core/sweep/blas.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Hashed bags of words and parts of words: tokens, hashes, weights, views.
 #include "datasets/sts.h"
 #include "tests/test.h"
