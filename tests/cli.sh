@@ -349,6 +349,13 @@ test_replacing() {
     rm jobs/cells/*
     cp jobs/results.h5 kept.h5
     expect "rows that would be lost" 2 '4 rows .*--force' run -c two.yaml -o jobs --quiet
+    head -c 3000 kept.h5 >jobs/results.h5
+    expect "results that cannot be read may hold what is nowhere else" 2 'jobs/results\.h5: .*damaged.*; no cell of this run.*--force' run -c two.yaml -o jobs --quiet
+    check "and stay" test "$(stat -c %s jobs/results.h5)" = 3000
+    expect "beside cells they are made again" 0 '' run -c two.yaml -o again --quiet
+    head -c 3000 kept.h5 >again/results.h5
+    expect "from these" 0 '' run -c two.yaml -o again --quiet
+    cp kept.h5 jobs/results.h5
     expect "rows that a filter leaves out" 2 '4 rows .*--force' run -c one.yaml -o jobs --quiet --filter ' knn '
     check "are not" cmp -s jobs/results.h5 kept.h5
     expect "what is made again is not lost" 0 '' run -c one.yaml -o jobs --quiet

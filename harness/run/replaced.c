@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rows of the folder's results.h5 that are not of a run's items, and that it would replace.
+#include "core/files.h"
 #include "core/strings.h"
+#include "core/text.h"
 #include "harness/run/runner.h"
 #include "results/cell_file.h"
 
@@ -39,6 +41,27 @@ static enum hn_code count_replaced(struct hn_context *ctx, struct replaced *r,
     return HN_OK;
 }
 
+// Results that cannot be read, as ctx->message says. Beside cells of this run they are made again
+// from these; without any, all that they hold may be in them alone.
+static enum hn_code check_unreadable(struct hn_context *ctx, const struct replaced *r,
+                                     const char *path) {
+    char why[HN_MESSAGE_MAX];
+    if (ctx->code == HN_MEMORY || ctx->code == HN_INTERRUPTED)
+        return ctx->code;
+    hn_put_text(why, sizeof why, "%s", ctx->message);
+    for (int64_t i = 0; i < r->run->n; i++) {
+        struct hn_cell_status is = {.present = false};
+        if (hn_cell_file_state(ctx, r->run->folder, r->run->item[i].run_key, &is))
+            return ctx->code;
+        if (is.present)
+            return HN_OK;
+    }
+    return hn_fail(ctx, HN_USAGE,
+                   "%s; no cell of this run has a file beside it in cells/, so that replacing %s "
+                   "could lose what it holds: move it, give another folder with -o, or --force",
+                   why, hn_base_name(path));
+}
+
 enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner *run, bool force) {
     static const char *const tables[] = {"runs", "snapshots", "studies"};
     struct hn_results old = {0};
@@ -52,11 +75,11 @@ enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner 
                        "%s: is no results file, and would be replaced: move it, or give another "
                        "folder with -o",
                        path);
-    // An unreadable file holds nothing to lose: cells are files of their own.
     enum hn_code code = HN_OK;
-    if (access(path, F_OK) == 0 && hn_results_read(ctx, path, &old) == HN_OK)
-        for (int i = 0; i < 3 && !code; i++)
-            code = count_replaced(ctx, &r, hn_results_table(&old, tables[i]));
+    if (access(path, F_OK) == 0 && hn_results_read(ctx, path, &old))
+        code = force ? HN_OK : check_unreadable(ctx, &r, path);
+    for (int i = 0; i < 3 && !code; i++)
+        code = count_replaced(ctx, &r, hn_results_table(&old, tables[i]));
     hn_results_free(ctx, &old);
     hn_cell_store_close(ctx, &r.cells);
     if (!code && r.lost > 0 && !force)
