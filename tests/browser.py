@@ -92,10 +92,14 @@ class Browser:
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def key(self, name, text=None, code=0):
-        codes = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowLeft": 37, " ": 32}
+        codes = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40, "ArrowUp": 38, " ": 32}
         for kind in "keyDown", "keyUp":
             self.call("Input.dispatchKeyEvent", type=kind, key=name, code="Space" if name == " " else name,
                       windowsVirtualKeyCode=codes.get(name, code), **({"text": text} if text and kind == "keyDown" else {}))
+
+    def type(self, text):
+        for letter in text:
+            self.key(letter, letter, ord(letter.upper()))
 
     def focus(self, element):
         self.run(f"({element}).focus()")
@@ -133,6 +137,12 @@ def main():
     check("at most 60 words before the table's end", len(words) <= 60, f"{len(words)}: {said}")
     check("the table and the front are on the first screen",
           b.run(f"""Math.max({Q}(".take:not([hidden])").getBoundingClientRect().bottom, {Q}(".chart svg").getBoundingClientRect().bottom)""") <= 800)
+    check("names in the front are whole, and cover neither marks nor each other", b.run("""(() => {
+        const whole = document.querySelector(".chart svg").getBoundingClientRect(), boxes = s => [...document.querySelectorAll(s)].map(e => e.getBoundingClientRect());
+        const names = boxes(".chart .name"), marks = boxes(".chart .mark path:not(.whisker)");
+        const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+        return names.length > 0 && names.every((n, i) => n.left >= whole.left && n.right <= whole.right + 1 &&
+            marks.every(m => !meet(n, m)) && names.every((o, k) => k <= i || !meet(n, o))); })()"""))
     heights = "[...document.querySelectorAll('.mark')].map(m => m.getAttribute('transform')).join()"
     axis = "[...document.querySelectorAll('.chart text')].map(t => t.textContent).find(t => t.startsWith('hardness'))"
     measures = b.run("[...document.querySelectorAll('[name=measure]')].map(r => r.value)")
@@ -185,10 +195,11 @@ def main():
     against = Q + "('.choices select:last-of-type')"
     selects = "[...document.querySelectorAll('.choices label')].find(l => l.textContent.startsWith('against')).firstElementChild"
     b.focus(selects)
-    b.run(f"{selects}.value = 'log'; {selects}.dispatchEvent(new Event('input'))")
+    b.key("ArrowDown")
     check("cost on a logarithmic axis", b.run("[...document.querySelectorAll('.chart text')].some(t => t.textContent.includes('logarithmic'))"))
     check("which the address has", "against=log" in b.run("location.hash"))
-    b.run(f"{selects}.value = 'fn'; {selects}.dispatchEvent(new Event('input'))")
+    b.key("ArrowUp")
+    check("and false negatives again", "against" not in b.run("location.hash"), b.run("location.hash"))
     # Steps.
     step = "[...document.querySelectorAll('.choices label')].find(l => l.textContent.startsWith('step'))"
     if b.run(f"!{step}.hidden"):
@@ -234,7 +245,38 @@ def main():
     chip = "[...document.querySelectorAll('.chips button')][1]"
     b.click(chip)
     check("the front follows the highlight", b.run("document.querySelectorAll('.mark.off').length > 0 && document.querySelectorAll('.mark:not(.off)').length > 0"))
-    b.click(chip)
+    rows = "[...document.querySelectorAll('#gc-bounds .plot svg g[id]')].filter(g => g.querySelector('title')).flatMap(g => [...g.querySelectorAll('use')])"
+    marks = b.run(f"{rows}.length")
+    check("so do figures whose series are no samplers", not marks or b.run(f"{rows}.some(u => u.matches('.off')) && {rows}.some(u => !u.matches('.off'))"))
+    b.run("addEventListener('beforeprint', () => { window.printed = document.querySelectorAll('.off').length; })")
+    b.call("Page.printToPDF")
+    check("paper does not", b.run("window.printed") == 0, b.run("window.printed"))
+    check("and the screen does again", b.run("document.querySelectorAll('.mark.off').length > 0"))
+    b.focus(chip)
+    b.key("Enter", "\r")
+    check("Enter ends it", b.run("document.querySelectorAll('.off').length === 0"))
+    # The table: its order, and which rows.
+    head = "[...document.querySelectorAll('#settings th button')].find(b => b.parentElement.dataset.column === 'fn_ratio')"
+    column = f"[...document.querySelectorAll('#settings tbody tr')].map(r => parseFloat(r.cells[{head}.parentElement.cellIndex].dataset.v)).filter(isFinite)"
+    b.click(head)
+    check("a heading sorts", b.run(f"{column}.every((v, i, all) => i === 0 || all[i - 1] <= v)"))
+    b.focus(head)
+    b.key("Enter", "\r")
+    check("by key, the other way", b.run(f"{column}.every((v, i, all) => i === 0 || all[i - 1] >= v) && {head}.parentElement.ariaSort === 'descending'"))
+    kept = "[...document.querySelectorAll('#settings tbody tr:not([hidden])')]"
+    before = b.run(f"{kept}.length")
+    words = "document.querySelector('.filter input')"
+    if b.run(f"!{words}"):
+        return end(b, page)
+    b.click(words)
+    b.type("knn")
+    check("typed words choose rows", b.run(f"{kept}.length > 0 && {kept}.length < {before} && {kept}.every(r => r.innerText.includes('knn'))"))
+    b.click("[...document.querySelectorAll('.filter button')].find(b => b.textContent === 'all rows')")
+    check("a button brings all back", b.run(f"{kept}.length === document.querySelectorAll('#settings tbody tr').length"))
+    return end(b, page)
+
+
+def end(b, page):
     check("thumbnails lead to all figures", b.run("document.querySelectorAll('.thumbs a').length === document.querySelectorAll('#figures figure').length || document.querySelectorAll('#figures figure').length < 3"))
     check("no message", not b.messages, b.messages)
     b.close()

@@ -206,7 +206,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const struct export_params *p = call->params;
     struct hn_results r = {0};
     if (p->csv + p->latex + call->json > 1)
-        return hn_fail(ctx, HN_USAGE, "--csv, --latex or --json: give one of them");
+        return hn_fail(ctx, HN_USAGE, "--csv, --latex or --json: give one of them, not both");
     if (hn_results_open(ctx, call->args[0], &r))
         return ctx->code;
     bool trained = hn_results_table(&r, "training") != NULL;

@@ -39,7 +39,7 @@ struct names {
     int n;
 };
 
-static int place(const struct names *names, const char *name) {
+static int position_of(const struct names *names, const char *name) {
     int i = 0;
     while (i < names->n && strcmp(names->name[i], name) != 0)
         i++;
@@ -50,7 +50,7 @@ static struct names samplers_of(const struct hn_table *runs) {
     struct names names = {.n = 0};
     int column = hn_table_find(runs, "sampler");
     for (int64_t row = 0; column >= 0 && row < runs->rows && names.n < SAMPLERS_MAX; row++)
-        if (place(&names, runs->cells[column].text[row]) == names.n)
+        if (position_of(&names, runs->cells[column].text[row]) == names.n)
             names.name[names.n++] = runs->cells[column].text[row];
     return names;
 }
@@ -66,7 +66,7 @@ static int registered(const char *sampler) {
 static int number_of(const struct names *names, const char *sampler) {
     int number = registered(sampler);
     bool unknown = !hn_samplers[number];
-    for (int i = 0; unknown && i < place(names, sampler); i++)
+    for (int i = 0; unknown && i < position_of(names, sampler); i++)
         number += !hn_samplers[registered(names->name[i])];
     return number;
 }

@@ -171,7 +171,7 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
 
     // The picture.
     const palette = ["", "0,0,0", "0,114,178", "196,136,0", "0,158,115", "202,116,164", "213,94,0", "17,154,207", "136,34,85",
-        "143,143,46", "51,34,136", "54,163,155", "140,81,10", "119,119,119"];
+        "143,143,46", "51,34,136", "54,163,155", "140,81,10", "216,27,176", "61,90,254", "78,154,6", "224,36,94", "52,80,31", "119,119,119"];
     const shapes = [r => `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0Z`, r => `M0,${-1.2 * r}L${1.1 * r},${.8 * r}H${-1.1 * r}Z`,
         r => `M${-.9 * r},${-.9 * r}h${1.8 * r}v${1.8 * r}h${-1.8 * r}Z`, r => `M0,${-1.25 * r}L${1.25 * r},0L0,${1.25 * r}L${-1.25 * r},0Z`,
         r => `M0,${1.2 * r}L${1.1 * r},${-.8 * r}H${-1.1 * r}Z`, r => `M0,${-1.15 * r}L${1.1 * r},${-.35 * r}L${.7 * r},${r}H${-.7 * r}L${-1.1 * r},${-.35 * r}Z`];
@@ -214,6 +214,7 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
         }
         const picture = svg("svg", {viewBox: `0 0 ${box.width} ${box.height}`, role: "group", "aria-label": "front"});
         picture.classList.add("plot");
+        chart.append(picture);
         const bottom = box.height - box.bottom, right = box.width - box.right;
         const xs = scaleOf(points.map(p => p.x), box.left, right, x === "log"), ys = scaleOf(points.map(p => p.y), bottom, box.top, false);
         for (const tic of xs.tics) {
@@ -248,9 +249,12 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
             p.colour = `rgb(${palette[own(p.row).line % 100]})`;
             taken.push([p.at[0] - p.r, p.at[1] - p.r, p.at[0] + p.r, p.at[1] + p.r]);
         }
+        const ruler = svg("text", {class: "name"});
+        picture.append(ruler);
+        const widthOf = text => { ruler.textContent = text; return Math.max(ruler.getComputedTextLength(), 5 * text.length) + 2; };
         const clear = b => b[0] >= box.left && b[2] <= box.width && b[1] >= 0 && b[3] <= bottom && taken.every(t => b[0] >= t[2] || b[2] <= t[0] || b[1] >= t[3] || b[3] <= t[1]);
         for (const p of [...points].sort((a, b) => (b.front !== "") - (a.front !== ""))) {
-            const width = 6.3 * p.n.label.length, [px, py] = p.at, r = p.r + 3;
+            const width = widthOf(p.n.label), [px, py] = p.at, r = p.r + 3;
             const spots = [[px + r, py - 7], [px - r - width, py - 7], [px - width / 2, py - r - 14], [px - width / 2, py + r],
                 [px + r, py - r - 13], [px - r - width, py - r - 13], [px + r, py + r - 2], [px - r - width, py + r - 2]];
             for (const [left, top] of points.length > 60 ? [] : spots) {
@@ -261,6 +265,7 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
                 break;
             }
         }
+        ruler.remove();
         for (const p of points) {
             const mark = svg("g", {class: "mark", tabindex: 0, role: "link", transform: `translate(${p.at})`, "data-own": own(p.row).sampler,
                 "data-row": p.row.cells[0].id, "aria-label": p.n.label + ": " + inWords(p.n)});
@@ -291,7 +296,6 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
             picture.append(mark);
         }
         for (const p of points) if (p.name) picture.append(p.name);
-        chart.append(picture);
         lit();
     };
     const update = () => {

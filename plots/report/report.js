@@ -217,6 +217,16 @@ if (samplers.length > 1) {
     const marks = []; // [element, its sampler]
     for (const title of document.querySelectorAll(".plot g > title")) marks.push([title.parentElement, sampler(title.textContent)]);
     for (const text of document.querySelectorAll(".plot text")) marks.push([text, sampler(text.textContent.trim())]);
+    // In a figure with a row for each setting and a series for each value a mark is of the row that it is in.
+    const height = g => parseFloat(/translate\([^,]*,([\d.]+)/.exec(g?.getAttribute("transform"))?.[1]);
+    for (const plot of document.querySelectorAll(".plot svg")) {
+        const names = [...plot.querySelectorAll('g[text-anchor="end"] > text')].map(text => [height(text.parentElement), sampler(text.textContent.trim())]).filter(([, own]) => own);
+        for (const use of names.length > 1 ? plot.querySelectorAll("use") : []) {
+            const series = use.closest("g[id]").querySelector("title");
+            const row = names.find(([at]) => Math.abs(at - 3.7 - height(use)) < 3);
+            if (series && !sampler(series.textContent) && row) marks.push([use, row[1]]);
+        }
+    }
     for (const head of document.querySelectorAll("[data-sampler]")) marks.push([head.parentElement, head.dataset.sampler]);
     let pinned = null;
     const show = name => {
@@ -273,3 +283,4 @@ addEventListener("beforeprint", () => {
     for (const mark of document.querySelectorAll(".off")) mark.classList.remove("off");
     for (const part of document.querySelectorAll("details")) part.open = true;
 });
+addEventListener("afterprint", () => lit());

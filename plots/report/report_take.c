@@ -40,6 +40,9 @@ static void put_yaml(FILE *html, const struct hn_overview *o, int64_t s) {
     fputs(*joint == ',' ? "}" : "", html);
 }
 
+// Of percentages: more digits than two, where intervals are tiny, help nobody to choose.
+static int digits_of(double half) { return (int)fmin(2, hn_html_digits(half, 1)); }
+
 static void put_number(FILE *html, struct hn_mean m, double scale, int digits, bool sign) {
     fputs("<td class=n>", html);
     hn_html_mean(html, m, scale, digits, sign);
@@ -64,7 +67,7 @@ static void put_setting(FILE *html, const struct hn_league *p, int64_t s) {
     hn_html(html, "\">%s</a></td>", hn_overview_label(p->o, s).text);
     put_number(html, hn_league_excess(p, s, p->hardness->column), 1, 3, true);
     fn.half = NAN;
-    put_number(html, fn, 100, hn_html_digits(100 * d.half, 1), false);
+    put_number(html, fn, 100, digits_of(100 * d.half), false);
     put_cost(html, p->o, s);
 }
 
@@ -78,7 +81,7 @@ static void put_uniform(FILE *html, const struct hn_league *p) {
     fputs("<td class=n title=\"its own hardness\"><span class=soft>(", html);
     hn_html_mean(html, hard, 1, 3, false);
     fputs(")</span></td>", html);
-    put_number(html, fn, 100, hn_html_digits(half, 1), false);
+    put_number(html, fn, 100, digits_of(half), false);
     put_cost(html, p->o, p->uniform);
     fputs("</tr>\n", html);
 }

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-extern const char hn_report_css[]; // plots/report/report.css
+extern const char hn_report_css[], hn_report_js[]; // plots/report/report.css
 
 static struct hn_groups groups_of(const struct hn_results *r, struct hn_choice choice) {
     struct hn_groups g;
@@ -183,6 +183,22 @@ static void colours(void) {
         }
 }
 
+// The page's script draws with the theme's colours, up to grey.
+static void colours_of_script(void) {
+    unsigned theme[COLOURS], red, green, blue;
+    read_colours(hn_theme, theme);
+    const char *at = strstr(hn_report_js, "const palette = [\"\"");
+    CU_ASSERT_FATAL(at != NULL);
+    at = strchr(at, ',');
+    for (int i = 0; i < HN_LINE_GREY; i++) {
+        at += strcspn(at, "0123456789");
+        CU_ASSERT_FATAL(sscanf(at, "%u,%u,%u", &red, &green, &blue) == 3);
+        CU_ASSERT_EQUAL(red << 16 | green << 8 | blue, theme[i]);
+        at = strchr(at, '"') + 1;
+    }
+    CU_ASSERT_EQUAL(*at, ']');
+}
+
 // Results of as many samplers as there are hues, taken from the registry with gaps: no two share a
 // colour, and things that are no samplers have none of theirs.
 static void hues_are_of_samplers(void) {
@@ -343,12 +359,9 @@ static void rows_alike(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"lines_of_samplers", lines_of_samplers},
-    {"colours", colours},
-    {"hues_are_of_samplers", hues_are_of_samplers},
-    {"lines_of_rows", lines_of_rows},
-    {"lines_of_strangers", lines_of_strangers},
-    {"lines_in_order", lines_in_order},
-    {"rows_alike", rows_alike},
+    {"lines_of_samplers", lines_of_samplers}, {"colours", colours},
+    {"colours_of_script", colours_of_script}, {"hues_are_of_samplers", hues_are_of_samplers},
+    {"lines_of_rows", lines_of_rows},         {"lines_of_strangers", lines_of_strangers},
+    {"lines_in_order", lines_in_order},       {"rows_alike", rows_alike},
 };
 HN_TEST_MAIN("lines", tests)
