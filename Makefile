@@ -96,7 +96,7 @@ ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything modules $(entries) baseline mutants run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures run-front run-board \
+.PHONY: all everything modules $(entries) baseline mutants run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures run-front gallery run-board \
 	run-torture run-rehearsal run-memcheck run-threads run-analyze run-slurm run-mpi run-deb systems format install install-library wheel sdist uninstall dist release clean help libraries FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -179,9 +179,9 @@ paper: ## from CIFAR-10's pixels (DATA=dir) to verdicts over eight encoders; QUI
 	$(Q)./deps.sh build
 	$(again) run-paper
 
-pictures: ## make the pictures of README and docs again, from DATA=dir (harness/reproduce/pictures.sh)
+pictures: ## make all pictures of README and docs again, from DATA=dir (harness/reproduce/pictures.sh); needs chromium
 	$(Q)./deps.sh build
-	$(again) run-pictures
+	$(again) run-pictures gallery
 
 front: ## fronts of all samplers on data that a Debian system has, and on DATA=dir; QUICK=1 for fewer items
 	$(Q)./deps.sh build test front
@@ -191,6 +191,9 @@ front: ## fronts of all samplers on data that a Debian system has, and on DATA=d
 board: ## the board of samplers on data that a Debian system has, and on DATA=dir; ENTRY=my.yaml adds an entry
 	$(Q)./deps.sh build test front
 	$(again) run-board
+
+gallery: run-demo ## pictures of the guide's gallery and tutorial, from the shipped series; needs chromium
+	$(Q)docs/img/gallery.py $(program) results/demo
 
 mutants: everything ## changes SOURCES=... (files or folders) one operator or line at a time: what no test sees
 	$(Q)tests/mutants.py $(SOURCES) $(if $(SAMPLE),--sample $(SAMPLE))
