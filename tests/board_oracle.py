@@ -11,7 +11,7 @@ size, seed = int(sys.argv[3]), int(sys.argv[4])
 rng = np.random.default_rng(seed)
 share = {c: math.ceil(n * size / len(y)) if len(np.unique(y)) < size else 1 for c, n in zip(*np.unique(y, return_counts=True))}
 batches = []
-for _ in range(4 * len(y) // size):
+for _ in range(40):
     taken, count = [], {}
     for i in np.argsort(-x @ x[rng.integers(len(y))], kind="stable"):
         if count.get(y[i], 0) < share[y[i]]:
