@@ -15,7 +15,8 @@ set linetype 5 lw 1.2 dt (15,4) pt 11 ps 0.6
 # single batches and faded lines are made of them.
 hn_colours = "000000 555555 888888 333333 777777 929292 222222 666666 444444 808080 111111 777777 " . \
     "3D3D3D 5E5E5E 727272 4D4D4D 2B2B2B 777777 " . \
-    "000000 1C1C1C 323232 464646 5A5A5A 6E6E6E 808080 929292"
+    "000000 1C1C1C 323232 464646 5A5A5A 6E6E6E 808080 929292 " . \
+    "202020 6A6A6A 404040 8A8A8A 555555"
 
 # Bands, grid, heat maps.
 set style fill transparent solid 0.10 noborder

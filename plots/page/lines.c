@@ -17,11 +17,7 @@ static int with_style(int colour, int style) {
     return colour + HN_LINE_STYLE * (1 + style % HN_LINE_STYLES);
 }
 
-// Values of the order that are far apart: as many as share no factor with dashes and marks.
-int hn_line_number(int i) {
-    static const int apart[] = {2, 7, 0, 5, 3};
-    return with_style(HN_LINE_ORDERED + apart[i % (int)(sizeof apart / sizeof *apart)], i + 1);
-}
+int hn_line_number(int i) { return with_style(HN_LINE_THINGS + i % HN_LINE_THING_HUES, i + 1); }
 
 int hn_line_of_setting(int line, int i) {
     // Steps of 7 visit all styles and keep dashes of neighbours apart.

@@ -8,8 +8,10 @@ enum {
     HN_LINE_UNIFORM = 1,  // colour of Uniform
     HN_LINE_HUES = 16,    // colours of the other samplers, from 2
     HN_LINE_GREY = 18,    // colour of what is neither a sampler nor a value in an order
-    HN_LINE_ORDERED = 19, // first colour of values in their order, and of what is no sampler
+    HN_LINE_ORDERED = 19, // first colour of values in their order
     HN_LINES_ORDERED = 8,
+    HN_LINE_THINGS = 27,    // first colour of kinds of things that are neither
+    HN_LINE_THING_HUES = 5, // shares no factor with the numbers of dashes and marks
     HN_LINE_STYLES = 40,
     HN_LINE_STYLE = 100 // a line is colour + HN_LINE_STYLE * style
 };

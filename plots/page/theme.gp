@@ -2,10 +2,11 @@
 set encoding utf8
 # Colours by number: 1 Uniform; 2 to 17 the other samplers, first colour-blind-safe ones of Okabe and Ito (2008) and
 # of Tol, the light ones darkened; 18 what is no sampler; 19 to 26 values in their order: viridis (van der Walt and Smith
-# 2015) without its light end. Each has a contrast of 3 to 1 with white.
+# 2015) without its light end; 27 to 31 kinds of things. Each has a contrast of 3 to 1 with white.
 hn_colours = "000000 0072B2 C48800 009E73 CA74A4 D55E00 119ACF 882255 8F8F2E 332288 36A39B 8C510A " . \
     "D81BB0 3D5AFE 4E9A06 E0245E 34501F 777777 " . \
-    "440154 471E70 433A81 3B528A 31688D 287D8E 21928C 22A685"
+    "440154 471E70 433A81 3B528A 31688D 287D8E 21928C 22A685 " . \
+    "5B6C8F B5443C 1F6F5C 9B7FB8 6B4A3A"
 hn_colour(i) = "#" . word(hn_colours, i)
 # Styles are line types 1 to 40: dashes, marks and sizes of marks come round after 12 and 13.
 hn_dashes = "solid (9,3) (9,3,2,3) (2,2) (15,4) (5,2,2,2,2,2) (3,5) (12,2,2,2) (6,6) (2,5) (14,3,5,3) (4,2)"

@@ -87,7 +87,7 @@ static void look_at_lines(void) {
     hn_results_free(&ctx, &r);
 }
 
-enum { COLOURS = HN_LINE_ORDERED + HN_LINES_ORDERED - 1 };
+enum { COLOURS = HN_LINE_THINGS + HN_LINE_THING_HUES - 1 };
 
 // The colours that gnuplot commands name, as 0xRRGGBB.
 static void read_colours(const char *commands, unsigned colour[COLOURS]) {
@@ -222,7 +222,7 @@ static void hues_are_of_samplers(void) {
             CU_ASSERT(shared(x, y) < 2);
         }
     for (int i = 0; i < 12; i++)
-        CU_ASSERT(hn_line_colour(hn_line_number(i)) >= HN_LINE_ORDERED);
+        CU_ASSERT(hn_line_colour(hn_line_number(i)) >= HN_LINE_THINGS);
     CU_ASSERT(hn_line_colour(hn_line_number(0)) != hn_line_colour(hn_line_number(1)));
     hn_results_free(&ctx, &r);
     end();
