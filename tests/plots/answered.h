@@ -120,7 +120,7 @@ static inline char *sentences_on(const struct cell *c, int n) {
 }
 
 // Checks what was said, and what was not; frees it.
-static void says(char *text, const char *yes, const char *no) {
+static inline void says(char *text, const char *yes, const char *no) {
     CU_ASSERT(strstr(text, yes) && !(no && strstr(text, no)));
     if (!strstr(text, yes) || (no && strstr(text, no)))
         fprintf(stderr, "\nwanted: %s\nnot: %s\ngot: %s\n", yes, no ? no : "", text);
