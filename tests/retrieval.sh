@@ -387,7 +387,7 @@ open('ce.tsv', 'w').writelines(f'q{i}\tp{p}\t{r.normal():.4f}\n' for i in range(
         --qrels rel.tsv --scores ce.tsv -o sc.h5
     local by format whose
     while IFS='|' read -r by whose; do
-        for format in jsonl triplet n-tuple labeled-pair labeled-list; do
+        for format in jsonl triplet n-tuple labeled-pair labeled-list pylate; do
             expect "output scores: $by $format" 0 "its scores are $whose" mine sc.h5 -n 3 --filter-by "$by" --max-score .3 --format "$format" --output-scores -o "sc-$by-$format"
         done
     done <<'F'
@@ -402,13 +402,16 @@ for l in open('ce.tsv'): q, p, s = l.split(); want['scores'][int(q[1:]), int(p[1
 of = lambda text: int(text.split()[-1])
 total = 0
 for by, s in want.items():
-    for form in 'jsonl', 'triplet', 'n-tuple', 'labeled-pair', 'labeled-list':
+    for form in 'jsonl', 'triplet', 'n-tuple', 'labeled-pair', 'labeled-list', 'pylate':
         for line in map(json.loads, open(f'sc-{by}-{form}')):
             if form == 'jsonl': passages, own = line['pos'] + line['neg'], line['pos_scores'] + line['neg_scores']
             if form == 'triplet': passages, own = [line['positive'], line['negative']], line['scores']
             if form == 'n-tuple': passages, own = [line['positive']] + [line[f'negative_{k}'] for k in (1, 2, 3)], line['scores']
             if form == 'labeled-pair': passages, own = [line['passage']], [line['score']]
             if form == 'labeled-list': passages, own = line['passages'], line['scores']
+            if form == 'pylate':
+                passages, own, line['query'] = [p.replace('p', 'p ') for p in line['document_ids']], line['scores'], line['query_id'].replace('q', 'q ')
+                assert [line['query_id'], line['document_ids'][0]] in [l.split()[:2] for l in open('rel.tsv')]
             assert not {'label', 'labels'} & set(line) and len(own) == len(passages)
             assert np.allclose(own, [s[of(line['query']), of(p)] for p in passages], rtol=0, atol=2e-7), (by, form, line)
             total += len(own)

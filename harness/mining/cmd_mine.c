@@ -110,7 +110,8 @@ static bool writes(const struct work *w) { return hn_ranks_number(w->ranks) == 0
 static enum hn_code read_texts(struct hn_context *ctx, struct work *w) {
     bool wanted = w->file.format == HN_MINE_WANTED
                       ? w->file.objects
-                      : w->file.format != HN_MINE_NPY && w->file.format != HN_MINE_TREC;
+                      : w->file.format != HN_MINE_NPY && w->file.format != HN_MINE_TREC &&
+                            w->file.format != HN_MINE_PYLATE;
     for (int side = 0; side < HN_SETS && wanted; side++)
         if (hn_retrieval_texts(ctx, w->corpus.file, side, &w->file.text[side]))
             return ctx->code;
@@ -222,7 +223,7 @@ static const char *scores_text(const struct work *w) {
 // NULL: the output has none.
 static const char *scores_by(const struct work *w) {
     enum hn_mine_format f = w->file.format;
-    bool has = f == HN_MINE_JSONL || f == HN_MINE_TREC ||
+    bool has = f == HN_MINE_JSONL || f == HN_MINE_TREC || f == HN_MINE_PYLATE ||
                (f == HN_MINE_NPY ? w->p->scores != NULL : w->p->output_scores);
     return has ? hn_mine_score_by[w->miner.o.filter_by] : NULL;
 }
@@ -450,7 +451,9 @@ const struct hn_command hn_cmd_mine = {
         "to 210 of all) and Tevatron's (the best 100 but for positives). Formats: jsonl has query, "
         "pos and neg with ids and scores; triplet, n-tuple, labeled-pair and labeled-list are "
         "those "
-        "of sentence-transformers, an object a line, with scores by --output-scores; trec a run; "
+        "of sentence-transformers, an object a line, with scores by --output-scores; pylate the "
+        "ids and "
+        "scores of its distillation; trec a run; "
         "npy indices, -1 where there are "
         "fewer. The same file, options and seed give the same bytes for any number of threads, "
         "--rows "

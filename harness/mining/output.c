@@ -15,8 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-const char *const hn_mine_formats[] = {"auto",         "jsonl",        "trec", "triplet", "n-tuple",
-                                       "labeled-pair", "labeled-list", "npy",  NULL};
+const char *const hn_mine_formats[] = {
+    "auto",         "jsonl",        "trec",   "triplet", "n-tuple",
+    "labeled-pair", "labeled-list", "pylate", "npy",     NULL};
 
 bool hn_mine_is_run(const char *path) {
     return hn_ends_in(path, ".trec") || hn_ends_in(path, ".run");
@@ -263,6 +264,21 @@ static enum hn_code put_lists(struct hn_context *ctx, const struct line *l) {
     return HN_OK;
 }
 
+// Ids and scores alone: texts are in data sets of their own there.
+static enum hn_code put_pylate(struct hn_context *ctx, const struct line *l) {
+    for (int64_t p = 0; p < l->positives; p++) {
+        json_t *ids = names(l, l->id, l->n, id_of);
+        bool good = ids && !json_array_insert_new(
+                               ids, 0, json_string(id_of(l, HN_CORPUS, positive_of(l, p))));
+        if (put(ctx, l,
+                json_pack("{s:s, s:o, s:o}", "query_id", id_of(l, HN_QUERIES, l->query),
+                          "document_ids", whole(ids, good), "scores",
+                          scores_of(l, p, l->score, l->n))))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
 static enum hn_code put_run(struct hn_context *ctx, const struct line *l) {
     const char *query = id_of(l, HN_QUERIES, l->query), *blank = strchr(query, ' ') ? query : NULL;
     for (int64_t k = 0; k < l->n && !blank; k++) {
@@ -328,6 +344,7 @@ static enum hn_code put_line(struct hn_context *ctx, const struct line *l) {
     case HN_MINE_N_TUPLE: return put_tuples(ctx, l);
     case HN_MINE_PAIR: return put_pairs(ctx, l);
     case HN_MINE_LIST: return put_lists(ctx, l);
+    case HN_MINE_PYLATE: return put_pylate(ctx, l);
     case HN_MINE_NPY: put_indices(l); return HN_OK;
     case HN_MINE_WANTED: return put_wanted(ctx, l);
     default: return put_jsonl(ctx, l);

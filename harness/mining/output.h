@@ -14,7 +14,8 @@ enum hn_mine_format {
     HN_MINE_N_TUPLE,
     HN_MINE_PAIR,
     HN_MINE_LIST,
-    HN_MINE_NPY,   // indices [queries x n], -1 where there are fewer
+    HN_MINE_PYLATE, // {"query_id", "document_ids", "scores"} of PyLate's distillation
+    HN_MINE_NPY,    // indices [queries x n], -1 where there are fewer
     HN_MINE_WANTED // pairs that want scores, not by name: ids between tabs, or with texts as .jsonl
 };
 
