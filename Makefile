@@ -91,12 +91,12 @@ in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c train
 	$(addprefix training/tasks/,graph.c pairs.c pairs_rank.c text.c text_task.c))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo check test asan tsan threads lint analyze bench paper pictures front board torture rehearsal memcheck slurm mpi deb
+entries := demo check test asan tsan coverage threads lint analyze bench paper pictures front board torture rehearsal memcheck slurm mpi deb
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything modules $(entries) baseline mutants run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures run-front gallery run-board \
+.PHONY: all everything modules $(entries) baseline mutants run-demo run-check run-tests run-sanitized run-coverage run-lint run-bench run-paper run-pictures run-front gallery run-board \
 	run-torture run-rehearsal run-memcheck run-threads run-analyze run-slurm run-mpi run-deb systems format install install-library wheel sdist uninstall dist release clean help libraries FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -124,6 +124,10 @@ tsan: ## unit tests under the thread sanitizer
 	$(Q)./deps.sh build test dev
 	$(again) run-sanitized run-threads BUILD=$(BUILD)/tsan CC=clang OMP=-fopenmp=libomp CFLAGS="-O1 -g" \
 		SANITIZE=-fsanitize=thread
+
+coverage: ## lines and branches that WHAT=check, suites or all (the default) of the tests reach, by module; what they miss in build/coverage/missed.txt
+	$(Q)./deps.sh build test
+	$(again) run-coverage BUILD=$(BUILD)/coverage CFLAGS="-O1 -g -fno-inline" SANITIZE="--coverage -fprofile-update=atomic"
 
 threads: ## the smoke job on four threads under the thread sanitizer
 	$(Q)./deps.sh build test dev
@@ -224,6 +228,11 @@ run-rehearsal: $(program)
 
 run-sanitized: $(suites)
 	$(Q)tests/run.sh $(BUILD) suites
+
+run-coverage: $(program) $(shared) $(suites)
+	$(Q)find $(BUILD) -name '*.gcda' -delete
+	$(Q)COMPILE='$(CC) $(all_cflags) $(cppflags)' LINK='$(ldflags) -lcunit $(libs)' tests/run.sh $(BUILD) $(or $(WHAT),all) || true
+	$(Q)tests/coverage.py $(BUILD) >$(BUILD)/missed.txt
 
 run-lint: $(BUILD)/include/paper.inc $(program)
 	$(Q)CPPFLAGS="$(cppflags)" tests/lint.sh

@@ -28,14 +28,24 @@ static enum hn_code fail_io(struct hn_context *ctx, const char *path, int reason
 }
 
 // Gives a file that is whole its name; a failure leaves it.
-static enum hn_code show(struct hn_context *ctx, const char *temporary, const char *path) {
+static enum hn_code name_file(struct hn_context *ctx, const char *temporary, const char *path) {
+    char target[PATH_MAX];
+    hn_follow_links(path, target);
+    return rename(temporary, target) == 0 ? HN_OK : fail_io(ctx, path, errno);
+}
+
+// Not every file system can sync a folder, and the file is there by now: best effort.
+static void sync_name(const char *path) {
     char folder[PATH_MAX], target[PATH_MAX];
     hn_follow_links(path, target);
-    if (rename(temporary, target) != 0)
-        return fail_io(ctx, path, errno);
-    // Not every file system can sync a folder, and the file is there by now: best effort.
     if (hn_folder_of(target, folder))
         (void)sync_path(folder, O_RDONLY | O_DIRECTORY);
+}
+
+static enum hn_code show(struct hn_context *ctx, const char *temporary, const char *path) {
+    if (name_file(ctx, temporary, path))
+        return ctx->code;
+    sync_name(path);
     return HN_OK;
 }
 
@@ -236,7 +246,7 @@ bool hn_output_is(const char *path, const char *key) {
 }
 
 // All are whole and checked before the first one is given its name, so that only a name that cannot
-// be given stops this half-way.
+// be given, or a kill between two calls of rename(), stops this half-way.
 static enum hn_code show_all(struct hn_context *ctx, struct hn_outputs *all) {
     for (int64_t i = 0; i < all->n; i++)
         if (all->file[i].temporary) {
@@ -246,9 +256,14 @@ static enum hn_code show_all(struct hn_context *ctx, struct hn_outputs *all) {
                 sign(all->file[i].temporary, all->key);
         }
     for (int64_t i = 0; i < all->n; i++) {
-        struct hn_new_file *file = &all->file[i];
-        if (file->temporary && show(ctx, file->temporary, file->path))
+        const struct hn_new_file *file = &all->file[i];
+        if (file->temporary && name_file(ctx, file->temporary, file->path))
             return ctx->code;
+    }
+    for (int64_t i = 0; i < all->n; i++) {
+        struct hn_new_file *file = &all->file[i];
+        if (file->temporary)
+            sync_name(file->path);
         if (file->out)
             (void)fclose(file->out);
         forget(ctx, file);
