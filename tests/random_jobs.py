@@ -253,7 +253,7 @@ def main():
             tally[code] += 1
             if wrong:
                 failed += 1
-                print(f"  FAILED job {number} of seed {a.seed}: " + "; ".join(itertools.islice(wrong, 40)))
+                print(f"  FAILED job {number} of seed {a.seed}: " + "; ".join(itertools.islice(wrong, 40)), flush=True)
             if a.only is not None:
                 print(messages)
             if (wrong or a.only is not None) and a.keep:
