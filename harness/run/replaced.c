@@ -43,15 +43,14 @@ static enum hn_code count_replaced(struct hn_context *ctx, struct replaced *r,
 
 // Results that cannot be read, as ctx->message says. Beside cells of this run they are made again
 // from these; without any, all that they hold may be in them alone.
-static enum hn_code check_unreadable(struct hn_context *ctx, const struct replaced *r,
-                                     const char *path) {
+static enum hn_code check_unreadable(struct hn_context *ctx, struct replaced *r, const char *path) {
     char why[HN_MESSAGE_MAX];
     if (ctx->code == HN_MEMORY || ctx->code == HN_INTERRUPTED)
         return ctx->code;
     hn_put_text(why, sizeof why, "%s", ctx->message);
     for (int64_t i = 0; i < r->run->n; i++) {
         struct hn_cell_status is = {.present = false};
-        if (hn_cell_file_state(ctx, r->run->folder, r->run->item[i].run_key, &is))
+        if (hn_cell_store_state(ctx, &r->cells, r->run->item[i].run_key, &is))
             return ctx->code;
         if (is.present)
             return HN_OK;
