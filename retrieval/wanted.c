@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the pairs whose scores are still wanted.
 #include "retrieval/wanted.h"
 

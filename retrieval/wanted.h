@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pairs whose scores, by another program, are still wanted.
 #pragma once
 

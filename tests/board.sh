@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The board: `tests/board.sh PROGRAM [WORD]`; with a word only tests whose name contains it, and the first.
 . "$(dirname "$0")/lib.sh"
 begin board "${1:-build/hardneg}"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A sampler that knows the labels: `board_oracle.py EMBEDDINGS LABELS BATCH_SIZE SEED OUT`, for tests/board.sh. A batch is a random item
 and its nearest, of each class no more than its share of a batch: as hard as neighbours can be with no more false negatives than
 classes make unavoidable."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The scores of docs/board.md by NumPy: `board_scores.py DOCUMENT REFERENCE ENTRY...`, of `hardneg board --json`, for tests/board.sh."""
 import json
 import sys

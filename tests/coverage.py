@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Lines and branches that tests reached: tests/coverage.py BUILD, after programs of a build with --coverage have run.
 
 Prints what was not reached, a line of code each with its file and number, `line` or `branch`; and on standard error a table

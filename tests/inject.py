@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Calls that fail once: tests/inject.py PROGRAM [--most N] [--kills N] [--only COMMAND] [--seed S].
 
 Every command that leaves files, or reads them, is run again and again, and one call fails each time: a call of the system

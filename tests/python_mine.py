@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """mine() with a corpus as people have their data: ids, texts, frames, files, and embeddings that change:
 `tests/python_mine.py PROGRAM`. Ends as every suite does."""
 import inspect

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Small jobs at random: tests/random_jobs.py PROGRAM [--jobs N] [--seed S] [--only I] [--keep FOLDER].
 
 Every sampler, weighting and loss on 2 to 64 rows that are odd: equal, opposite, tiny, huge, zero, of one class, of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads lists of whole numbers.
 #include "core/options/int_list.h"
 

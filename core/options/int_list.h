@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lists of whole numbers as the value of an option.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The pictures of docs/guide/gallery.md and tutorial.md, from the shipped series: docs/img/gallery.py PROGRAM DEMO
 
 DEMO is the folder of `make demo`. The tutorial's commands are run as they stand there, in a folder of its own. Needs chromium and

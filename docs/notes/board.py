@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The tables of board.md: `board.py`, some two minutes. Boards are drawn as the plan there says; their statistic is that of
 results/analysis/board_tests.c."""
 import numpy as np

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Pairs for code search from the Python packages of a system: the first sentence of a function's docstring, and its code without it.
 
     code-pairs.py FOLDER [ROOT...] [--most N]      (ROOT: /usr/lib/python3/dist-packages, where none is given)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The board's own files: a suite of labelled encoders with its frozen reference, entries, and the
 // measuring of an entry on a suite. What is said of the results is in results/analysis/board.h.
 #pragma once

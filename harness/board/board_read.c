@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads suites and entries.
 #include "core/files.h"
 #include "core/options/yaml_file.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Measures an entry on a suite: a job for each kind, of which steps differ, and one file of
 // results.
 #include "core/files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg board`: measures an entry on a suite, or scores entries against the suite's reference.
 #include "core/files.h"
 #include "core/sweep/blas.h"

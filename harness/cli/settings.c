@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The settings of results as records: of `export --table settings`, and of --json of `run`.
 #include "core/files.h"
 #include "core/text.h"

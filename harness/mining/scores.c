@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Joins lists of scores.
 #include "harness/mining/scores.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Scores of pairs by another program, beside those of a snapshot.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads runs of candidates and counts by them.
 #include "harness/mining/sources.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The runs of --candidates: read, and told of what they hold and what became of it.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A suite of the board and entries on it (docs/board.md): `harness/reproduce/board.sh PROGRAM DATA OUTPUT SIZE [ENTRY...]`, called
 # by `make board`. Makes the encoders (encoders.sh; DATA as there), OUTPUT/suite.yaml, which lists them by checksum, and
 # OUTPUT/reference.h5, unless they are there; measures each ENTRY (YAML) beside its file, without one those of hardneg's own samplers

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Labelled encoders of several kinds of data, for front.sh and board.sh, which source it. They set program, data (a folder with
 # sts/ and cifar10/ as docs/guide/training-data.md has them), output, size (full or quick: 3,300 items a series, for images after
 # 300 steps on few views). A series lies at $output/encoders/KIND-SEED.h5.

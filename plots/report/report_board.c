@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The page of a board: who is ahead of the reference, mean ranks as a picture, every entry on every
 // kind by the measure that is chosen, pairs of entries, and what an entry is.
 #include "core/text.h"

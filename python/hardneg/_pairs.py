@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Relevance and scores of pairs of queries and passages, from the shapes in which they are at hand."""
 from __future__ import annotations
 

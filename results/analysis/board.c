@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reading the files of a board, and the scores of each entry on each encoder.
 #include "results/analysis/board.h"
 #include "core/text.h"

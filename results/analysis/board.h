@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The board: entries of a suite of data, each scored against the frozen reference of the suite and
 // never against another entry (docs/board.md). The unit is the kind of data: values are averaged
 // over seeds, then over the encoders of a kind, and intervals are over kinds.

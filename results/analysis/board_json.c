@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "results/analysis/board_json.h"
 #include "core/text.h"
 #include "results/records.h"

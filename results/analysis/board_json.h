@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A board as a document: for programs, and as a table of Markdown.
 #pragma once
 

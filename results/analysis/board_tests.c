@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The statistic of the board over kinds: intervals, verdicts, pairs of entries, mean ranks.
 #include "core/rank_tests.h"
 #include "results/analysis/board.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Chooses settings of trainings by their validation part, and compares them by the test part.
 #include "results/analysis/tuned.h"
 #include "core/rank_tests.h"

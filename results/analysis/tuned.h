@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Trainings tuned alike: of every recipe the learning rate and temperature that a validation part
 // chooses, compared on the test part in all outcomes at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How often a page that opens with the best within a limit names one that is not, at truths on the
 // limit and inside of it.
 #include "core/random.h"

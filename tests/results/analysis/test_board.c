@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The statistic of the board on made-up boards: means within and over kinds, verdicts, pairs,
 // ranks, and how often they are right (docs/notes/board.md has the same by other code).
 #include "results/analysis/board.h"

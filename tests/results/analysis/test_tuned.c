@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Recipes tuned by a validation part and compared by a test part, where the truth is known.
 #include "results/analysis/tuned.h"
 #include "tests/test.h"
