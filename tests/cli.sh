@@ -454,7 +454,7 @@ test_unfinished() {
     check "what is done and left" says "^$n of 160 cells done, $((160 - n)) left"
     check "it was not long ago" says '^  killed: .* done; running'
     touch -d '1 hour ago' killed/cells/*
-    expect "status later" 0 '' status --json .
+    expect "status later" 0 '' status --json killed
     check "nothing was heard of it" grep -q '"state": "silent"' out
     check "nor is a time foreseen" grep -q '"seconds_left": null' out
     expect "report of it" 0 "$n of 160 cells: its run goes on, or was interrupted" report killed
