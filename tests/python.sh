@@ -76,7 +76,8 @@ test_surface() {
     if [ -n "$(command -v abidiff)" ]; then
         surface "$root/library/hardneg.h" surface.so
         # A change on purpose: raise the version, and write the golden file anew with abidw.
-        check "the surface is what it was" abidiff "$here/golden/libhardneg.abi" surface.so >out
+        abidiff "$here/golden/libhardneg.abi" surface.so >out
+        check "the surface is what it was" test $? = 0
     else skip "the surface is what it was" "no abigail-tools"; fi
     ldd "$library" >needed
     check "no HDF5, no gnuplot, no LIBSVM" eval '! grep -qE "hdf5|gnuplot|svm|jansson" needed'

@@ -137,7 +137,7 @@ class Types(unittest.TestCase):
         options = {name.replace("-", "_") for name in re.findall(r"^ .*?--([a-z-]+) ", program("mine", "--help").stdout, re.M)}
         data = {"query_ids", "corpus_ids", "query_texts", "corpus_texts", "query_teacher", "corpus_teacher", "scores", "threads", "zero_rows", "output", "force"}
         files = {"step", "format", "scores", "rows", "wait", "mpi", "threads", "memory", "output", "quiet", "verbose", "help",
-                 "version", "json", "certificate", "output_scores", "candidates", "unknown"}
+                 "version", "json", "certificate", "output_scores", "candidates", "fuse", "quota", "dim", "add_scores", "emit_pairs", "unknown"}
         self.assertEqual(named - data, options - files)
         self.assertEqual(named, {name for name, one in inspect.signature(hardneg.Miner).parameters.items() if one.kind == one.KEYWORD_ONLY})
 
