@@ -201,7 +201,7 @@ int hn_control_bytes(const char *text) {
 }
 
 bool hn_is_formula(const char *text) {
-    for (int control; *text == ' ' || (control = hn_control_bytes(text)) > 0;)
-        text += *text == ' ' ? 1 : control;
+    for (int blank = 1; blank > 0; text += blank)
+        blank = *text == ' ' ? 1 : hn_control_bytes(text);
     return *text && strchr("=+-@", *text);
 }

@@ -109,7 +109,7 @@ enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_
     return HN_OK;
 }
 
-enum hn_code hn_number_texts(struct hn_context *ctx, const struct hn_strings text[HN_SETS],
+enum hn_code hn_number_texts(struct hn_context *ctx, const struct hn_strings *text,
                              int64_t *group[HN_SETS]) {
     const struct hn_strings *query = &text[HN_QUERIES], *passage = &text[HN_CORPUS];
     struct hn_string_index queries, passages;

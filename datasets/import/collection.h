@@ -25,11 +25,10 @@ enum { HN_ANY_ROWS = -1 };
 HN_MUST_USE enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_t n,
                                             enum hn_set side, struct hn_collection *out);
 
-// group[side][text[side]->n]: equal texts get the number of the passage, or else the query, that
-// has them first: passages count from 0, queries behind them. Left alone where a side has no texts.
-// The arrays belong to the owner of the time.
-HN_MUST_USE enum hn_code hn_number_texts(struct hn_context *ctx,
-                                         const struct hn_strings text[HN_SETS],
+// text[HN_SETS]; group[side][text[side]->n]: equal texts get the number of the passage, or else the
+// query, that has them first: passages count from 0, queries behind them. Left alone where a side
+// has no texts. The arrays are owned by the current owner.
+HN_MUST_USE enum hn_code hn_number_texts(struct hn_context *ctx, const struct hn_strings *text,
                                          int64_t *group[HN_SETS]);
 
 // Lines whose id is unknown refuse the file, or are left out.
