@@ -454,7 +454,9 @@ test_unfinished() {
     check "what is done and left" says "^$n of 160 cells done, $((160 - n)) left"
     check "it was not long ago" says '^  killed: .* done; running'
     touch -d '1 hour ago' killed/cells/*
-    expect "status later" 0 '' status --json killed
+    mkdir -p among/others && cp "$root/datasets/cifar10-mini.h5" among/others/results.h5 && mv killed among
+    expect "status later, beside a file of another kind" 0 'among/others/results.h5 is left out' status --json among
+    mv among/killed .
     check "nothing was heard of it" grep -q '"state": "silent"' out
     check "nor is a time foreseen" grep -q '"seconds_left": null' out
     expect "report of it" 0 "$n of 160 cells: its run goes on, or was interrupted" report killed

@@ -147,6 +147,16 @@ static bool is_run(struct hn_context *ctx, const char *path) {
     return hn_cell_plan_is_there(path) || is_there(ctx, path, "results.h5");
 }
 
+// The same of a folder that was found, not named: one whose results.h5 is of another kind is told
+// of.
+static bool is_part(struct hn_context *ctx, const char *path) {
+    const char *results = is_run(ctx, path) ? hn_format(ctx, "%s/results.h5", path) : NULL;
+    bool other = results && hn_results_are_other(ctx, results);
+    if (other)
+        hn_note(ctx, "%s is left out: it is no results file", results);
+    return results && !other;
+}
+
 static int by_path(const void *a, const void *b) {
     return strverscmp(((const struct folder *)a)->path, ((const struct folder *)b)->path);
 }
@@ -162,9 +172,9 @@ static enum hn_code look_at_argument(struct hn_context *ctx, struct overview *al
     // cppcheck-suppress readdirCalled ; no other thread reads this folder
     for (struct dirent *entry; !code && opened && (entry = readdir(opened)) != NULL;) {
         char *part = hn_format(ctx, "%s/%s", path, entry->d_name);
-        code = !part                                          ? ctx->code
-               : entry->d_name[0] != '.' && is_run(ctx, part) ? look(ctx, all, part)
-                                                              : HN_OK;
+        if (part && entry->d_name[0] != '.' && is_part(ctx, part))
+            code = look(ctx, all, part);
+        code = part && ctx->code != HN_MEMORY ? code : ctx->code;
     }
     if (opened)
         closedir(opened);
