@@ -160,17 +160,9 @@ static void print_below_features(const struct hn_trained *t, int64_t base) {
 }
 
 static bool same_but_rate(const struct hn_trained *t, int64_t a, int64_t b) {
-    static const char *const texts[] = {"dataset", "task_params", "sampler",   "params",
-                                        "loss",    "positive",    "weighting", "weighting_params"};
-    static const char *const numbers[] = {"temperature", "batch_size"};
-    bool same = t->base[a] >= 0 && t->base[b] >= 0;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        same =
-            same && strcmp(hn_trained_text(t, a, texts[i]), hn_trained_text(t, b, texts[i])) == 0;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        same = same && !(fabs(hn_overview_mean(&t->overview, a, numbers[i]).mean -
-                              hn_overview_mean(&t->overview, b, numbers[i]).mean) > 0);
-    return same;
+    return t->base[a] >= 0 && t->base[b] >= 0 && hn_trained_same_recipe(t, a, b) &&
+           !(fabs(hn_overview_mean(&t->overview, a, "temperature").mean -
+                  hn_overview_mean(&t->overview, b, "temperature").mean) > 0);
 }
 
 // Says it if the best learning rate of a setting is the smallest or the largest that was tried.

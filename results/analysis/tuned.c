@@ -62,7 +62,7 @@ static bool is_comparable(const struct hn_trained *t, int64_t a, int64_t b) {
            same_number(t, a, b, "batch_size") && has_options(x, y) && has_options(y, x);
 }
 
-static bool is_same_recipe(const struct hn_trained *t, int64_t a, int64_t b) {
+bool hn_trained_same_recipe(const struct hn_trained *t, int64_t a, int64_t b) {
     static const char *const texts[] = {"task_params", "sampler",   "params",          "loss",
                                         "positive",    "weighting", "weighting_params"};
     bool same = is_comparable(t, a, b);
@@ -96,7 +96,7 @@ static bool choose(const struct hn_tuned *of, int64_t s, struct hn_tuned_row *ro
     *row = (struct hn_tuned_row){.setting = -1};
     for (int64_t k = 0; k < t->settings; k++) {
         double value = t->base[k] < 0 ? NAN : hn_trained_at(t, k, of->by, HN_LAST_STEP).mean;
-        if (isnan(value) || !is_same_recipe(t, s, k))
+        if (isnan(value) || !hn_trained_same_recipe(t, s, k))
             continue;
         if (k < s)
             return false;

@@ -26,6 +26,9 @@ struct hn_tuned {
     int64_t rows;
 };
 
+// True if two settings are of one recipe.
+bool hn_trained_same_recipe(const struct hn_trained *t, int64_t a, int64_t b);
+
 // HN_NOT_APPLICABLE: no recipe has several settings with values of a validation part (columns
 // valid_...). What it allocates is owned by the current owner.
 HN_MUST_USE enum hn_code hn_tuned_make(struct hn_context *ctx, const struct hn_trained *t,
