@@ -51,8 +51,9 @@ static void find_mark(char mark[HN_DIGEST_TEXT]) {
     mark[MARK] = '\0';
 }
 
-// When a process began, in clock ticks since the machine was started; 0: not known. With it a
-// number that was given to another process is not taken for the first one.
+// When a process began, in clock ticks since the machine was started; 0: not known, or it has ended
+// and nobody has waited for it. With it a number that was given to another process is not taken for
+// the first one.
 static long long began(pid_t pid) {
     char path[64], text[1024] = "";
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
@@ -62,6 +63,8 @@ static long long began(pid_t pid) {
         (void)fclose(file);
     text[length] = '\0';
     const char *field = strrchr(text, ')'); // the end of the second field, the program's name
+    if (field && strncmp(field, ") Z", 3) == 0)
+        return 0;
     for (int i = 2; field && i < 22; i++)
         field = strchr(field + 1, ' ');
     return field ? strtoll(field, NULL, 10) : 0;

@@ -6,7 +6,8 @@
 # files become whole (fsync, rename; where strace is there). After every kill each finished cell has to be the
 # very file that it was before: name, inode, time of change, contents. When a run gets through, it says that it
 # ran what was missing and no more, its results are those of an undisturbed run, and no temporary file is left.
-# In the end the same with SIGINT, which has to give exit code 130.
+# Then a kill at every rename of a run that has its cells and draws its figures, one after the other; and in the
+# end the same with SIGINT, which has to give exit code 130.
 source "$(dirname "$0")/lib.sh"
 begin torture "$1"
 kills=${2:-200}
@@ -117,6 +118,27 @@ while [ $n -lt "$kills" ]; do
     rm -rf "$folder"
 done
 echo "    $n kills ($at_calls at a call, $early before the first cell was finished) in $rounds rounds of $cells cells"
+
+# Every rename after the cells: what is half drawn or half named is swept by the next run.
+if [ -n "$tracing" ]; then
+    rc=137 at=0
+    while [ $rc = 137 ]; do
+        at=$((at + 1))
+        rm -rf drawn
+        cp -a whole drawn
+        rm -rf drawn/figures
+        go drawn strace -qq -f -o /dev/null -e trace=rename -e inject=rename:signal=KILL:when=$at 2>/dev/null
+        rc=$?
+        [ $rc = 137 ] || break
+        cells_of drawn >before
+        go drawn
+        check "after a kill at rename $at the run gets through" test $? = 0
+        cells_of drawn >after
+        finished drawn
+    done
+    check "the figures were drawn meanwhile" test $at -gt 3
+    echo "    $((at - 1)) kills at the renames of a run that has its cells"
+fi
 
 # Eight runs of the job in one folder, and reports on it meanwhile: each ends with the results of one run.
 processes=()

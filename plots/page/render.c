@@ -329,7 +329,8 @@ static enum hn_code draw_figure(struct drawing *d, const char *style) {
     char *name = hn_format(d->ctx, "%s/.drawing", d->dir);
     if (!name)
         return d->ctx->code;
-    hn_temporary_sweep_for(name);
+    hn_temporary_sweep(d->dir,
+                       ""); // of processes that were killed: drawings and files of any figure
     d->scratch = hn_temporary_folder(d->ctx, name);
     if (!d->scratch)
         return d->ctx->code;

@@ -25,7 +25,8 @@ static void put(const char *path) {
 }
 
 // Makes a file and a folder (with a file in it) as a process that ends without removing them.
-static void leave(const char *folder, char file[400], char sub[400]) {
+// Returns the process, which is to be waited for.
+static pid_t leave(const char *folder, char file[400], char sub[400]) {
     int ends[2];
     CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
     pid_t child = fork();
@@ -47,9 +48,9 @@ static void leave(const char *folder, char file[400], char sub[400]) {
         _exit(sent ? 0 : 1);
     }
     char names[2][400];
-    int status;
+    siginfo_t ended;
     CU_ASSERT_EQUAL_FATAL(read(ends[0], names, sizeof names), (ssize_t)sizeof names);
-    CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+    CU_ASSERT_EQUAL_FATAL(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
     close(ends[0]);
     close(ends[1]);
     memcpy(file, names[0], sizeof names[0]);
@@ -62,12 +63,13 @@ static void leave(const char *folder, char file[400], char sub[400]) {
     CU_ASSERT_EQUAL(mkdir(inner, 0777), 0);
     snprintf(inner, sizeof inner, "%s/inner/x.gp", sub);
     put(inner);
+    return child;
 }
 
 static void test_of_dead_processes(void) {
     char folder[300], file[400], sub[400], path[400];
     hn_fixture_folder(folder, sizeof folder);
-    leave(folder, file, sub);
+    pid_t process = leave(folder, file, sub);
     hn_temporary_sweep(folder, "b.h5");
     CU_ASSERT(exists(file) && exists(sub));
     snprintf(path, sizeof path, "%s/a.h5", folder);
@@ -75,7 +77,8 @@ static void test_of_dead_processes(void) {
     struct hn_new_file again;
     hn_context_init(&ctx, 1);
     HN_CHECK(&ctx, hn_file_begin(&ctx, path, &again)); // whoever writes it next removes it
-    CU_ASSERT(!exists(file) && exists(sub));
+    CU_ASSERT(!exists(file) && exists(sub));           // although nobody has waited for the process
+    CU_ASSERT_EQUAL(waitpid(process, NULL, 0), process);
     hn_file_abort(&ctx, &again);
     hn_temporary_sweep(folder, "");
     CU_ASSERT(!exists(sub));
