@@ -97,7 +97,7 @@ ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 endif
 again = +$(Q)$(MAKE) --no-print-directory
 .PHONY: all everything modules $(entries) baseline mutants run-demo run-check run-tests run-sanitized run-coverage run-lint run-bench run-paper run-pictures run-front gallery run-board \
-	run-torture run-rehearsal run-memcheck run-threads run-analyze run-slurm run-mpi run-deb systems format install install-library wheel sdist uninstall dist release clean help libraries FORCE
+	run-torture run-rehearsal run-memcheck run-threads run-analyze run-slurm run-mpi run-deb systems container format install install-library wheel sdist uninstall dist release clean help libraries FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -356,6 +356,12 @@ release: dist ## the source archive, its checksum, and notes of CHANGELOG.md
 	$(Q)name=hardneg-$(version) && sha256sum $$name.tar.gz > $$name.tar.gz.sha256 && \
 	awk -v version=$(version) '/^## / { on = $$2 == version; next } on' CHANGELOG.md > $$name.notes.md && \
 	{ [ -s $$name.notes.md ] || { echo "CHANGELOG.md has nothing of $(version)" >&2; exit 1; }; } && cat $$name.tar.gz.sha256
+
+# Of the last commit, by podman, buildah or docker. IMAGE: its name; BASE: the image it is built on.
+IMAGE := hardneg
+container: ## an image with the program, by podman, buildah or docker (docs/guide/container/Containerfile)
+	$(Q)tool=$$(command -v podman || command -v buildah || command -v docker) || { echo "make container needs podman, buildah or docker" >&2; exit 1; }; \
+	git archive --format=tar HEAD | $$tool build $(if $(BASE),--build-arg BASE=$(BASE)) -t $(IMAGE) -f docs/guide/container/Containerfile -
 
 run-deb:
 	$(Q)dir=$(BUILD)/deb/hardneg-$(version) && rm -rf $(BUILD)/deb && mkdir -p $$dir && git archive HEAD | tar -x -C $$dir && \
