@@ -133,7 +133,7 @@ enum hn_code hn_certified_share(struct hn_context *ctx, const double *relevant, 
         out->mean += relevant[i] / (double)judged;
     double low = 0, high = 1;
     for (int k = 0; k < HALVES; k++) {
-        struct hn_certifier c;
+        struct hn_certifier c = {0}; // gcc 14 does not see that it is filled
         double limit = (low + out->hi) / 2;
         if (hn_certify(ctx, relevant, judged, pairs, limit, &c))
             return ctx->code;

@@ -98,7 +98,7 @@ for system in ${*:-bookworm trixie sid clang arm64 musl}; do
     state=passed
     "$system" >"$log" 2>&1 </dev/null || { state=FAILED bad=1; tail -n 15 "$log" >&2; }
     row "$system" "$state" "$(grep -c 'warning:' "$log")" "$(sed -n 's/^\([0-9]* passed, [0-9]* failed\), .*/\1/p' "$log" | tail -n 1)" \
-        "$(sed -n 's/.*\b\([0-9,]* cells*, [0-9,]* values\).*/\1/p' "$log" | tail -n 1)" $((SECONDS - begin)) >>"$table"
+        "$(sed -n 's/^PASS: \([0-9,]* cells*, [0-9,]* values\).*/\1/p' "$log" | tail -n 1)" $((SECONDS - begin)) >>"$table"
 done
 cat "$table"
 exit $bad

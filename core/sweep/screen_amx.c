@@ -10,6 +10,7 @@
 #include <cpuid.h>
 #include <immintrin.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #define SCREEN __attribute__((target("amx-tile,amx-int8,avx512f,avx512dq,avx512bw,avx512vl")))
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +41,15 @@ static bool open_pipes(struct pipes *p) {
 
 // The program.
 
+// May be called between fork and exec: strerror() of glibc takes locks, that of others has a table.
+static const char *description(int error) {
+#ifdef __GLIBC__
+    return strerrordesc_np(error);
+#else
+    return strerror(error);
+#endif
+}
+
 static void become(const struct hn_child *c, int errors) {
     const struct rlimit file = {HN_CHILD_FILE_BYTES, HN_CHILD_FILE_BYTES}, none = {0, 0};
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -54,10 +64,10 @@ static void become(const struct hn_child *c, int errors) {
     int nothing = open("/dev/null", O_RDWR);
     if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(nothing, STDOUT_FILENO) >= 0 &&
         dup2(errors, STDERR_FILENO) >= 0 && (!*c->folder || chdir(c->folder) == 0)) {
-        (void)close_range(STDERR_FILENO + 1, ~0U, 0);
+        (void)syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0); // not in every C library
         (void)execvp(c->argv[0], c->argv);
     }
-    const char *why = strerrordesc_np(errno);
+    const char *why = description(errno);
     (void)!write(STDERR_FILENO, why, strlen(why));
     _exit(NOT_STARTED);
 }

@@ -255,7 +255,11 @@ static double run_read(const struct load *load, int64_t rounds) {
 // eighth of what is free at most. Shared out among the threads in whole pages.
 static int64_t read_bytes(int threads) {
     const int64_t mib = 1 << 20, page = 4096;
+#ifdef _SC_LEVEL3_CACHE_SIZE
     int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#else
+    int64_t cache = 0; // not known to every C library
+#endif
     int64_t bytes = hn_min(hn_max(4 * hn_max(cache, 0), 64 * mib), 256 * mib);
     bytes = hn_min(bytes, hn_host_memory_free() / 8);
     return hn_max(bytes / threads / page, 1) * page;

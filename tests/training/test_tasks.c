@@ -37,7 +37,7 @@ static void test_data_digest(void) {
 static void test_declared(void) {
     static const char *const files[] = {"*.first", "second", "*.optional", NULL};
     static const struct hn_task_data data = {.folder = "small",
-                                             .folders = "small",
+                                             .folders = {"small"},
                                              .files = files,
                                              .required = 2,
                                              .items = "rows",

@@ -461,7 +461,7 @@ static const char *const files[] = {"*_A.txt",
                                     NULL};
 static const struct hn_task_data data = {
     .folder = "tudataset/MUTAG",
-    .folders = "tudataset/*",
+    .folders = {"tudataset/*"},
     .files = files,
     .required = 3,
     .items = "graphs",

@@ -29,7 +29,7 @@ static const char *const stl10_files[] = {"train_X.bin", "train_y.bin",     "tes
                                           NULL};
 static const struct hn_task_data stl10 = {
     .folder = "stl10",
-    .folders = "stl10",
+    .folders = {"stl10"},
     .archive = "stl10_binary",
     .files = stl10_files,
     .required = 4,
@@ -39,7 +39,7 @@ static const struct hn_task_data stl10 = {
 static const char *const cifar100_files[] = {"train.bin", "test.bin", "fine_label_names.txt", NULL};
 static const struct hn_task_data cifar100 = {
     .folder = "cifar100",
-    .folders = "cifar100",
+    .folders = {"cifar100"},
     .archive = "cifar-100-binary",
     .files = cifar100_files,
     .required = 2,
@@ -52,7 +52,7 @@ static const char *const files[] = {"data_batch_1.bin", "test_batch.bin", "data_
                                     "batches.meta.txt", NULL};
 const struct hn_task_data hn_image_data = {
     .folder = "cifar10",
-    .folders = "cifar10",
+    .folders = {"cifar10"},
     .archive = "cifar-10-batches-bin",
     .files = files,
     .required = 2,

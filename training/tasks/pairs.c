@@ -593,7 +593,7 @@ static const char *const beir_files[] = {"queries.jsonl",
                                          NULL};
 static const struct hn_task_data beir = {
     .folder = "beir/fiqa",
-    .folders = "beir/*",
+    .folders = {"beir/*"},
     .files = beir_files,
     .required = 3,
     .below = "qrels",
@@ -605,7 +605,7 @@ static const char *const files[] = {"train.jsonl", "test.jsonl", "valid.jsonl", 
                                     NULL};
 static const struct hn_task_data data = {
     .folder = "codesearchnet/ruby",
-    .folders = "codesearchnet/*",
+    .folders = {"codesearchnet/*"},
     .files = files,
     .required = 2,
     .items = "pairs",

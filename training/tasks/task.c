@@ -109,7 +109,15 @@ struct listing {
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
 static bool is_like(const char *pattern, const char *name) {
-    return fnmatch(pattern, name, FNM_PERIOD | FNM_EXTMATCH) == 0;
+    return fnmatch(pattern, name, FNM_PERIOD) == 0;
+}
+
+// True if a folder of that name holds data of this kind.
+static bool is_for(const struct hn_task_data *data, const char *folder) {
+    for (const char *const *pattern = data->folders; *pattern; pattern++)
+        if (is_like(*pattern, folder))
+            return true;
+    return false;
 }
 
 static bool is_read(const struct hn_task_data *data, const char *name) {
@@ -171,7 +179,7 @@ static const struct hn_task_data *find_layout(const struct hn_task_data *data, c
         list_files(d, folder, list);
         if (!missing_name(d, list))
             return d;
-        int64_t fit = 2 * list->n + is_like(d->folders, hn_base_name(folder));
+        int64_t fit = 2 * list->n + is_for(d, hn_base_name(folder));
         best = fit > best_fit ? d : best;
         best_fit = hn_max(best_fit, fit);
     }
@@ -276,7 +284,7 @@ enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_typ
 const struct hn_task_data *hn_task_data_find(const char *folder) {
     for (const struct hn_task_type *const *t = hn_tasks; *t; t++)
         for (const struct hn_task_data *data = (*t)->data; data; data = data->other)
-            if (is_like(data->folders, folder))
+            if (is_for(data, folder))
                 return data;
     return NULL;
 }
@@ -306,8 +314,7 @@ enum hn_code hn_task_data_locate(struct hn_context *ctx, const char *root, const
     *path = NULL;
     for (const struct hn_task_type *const *t = hn_tasks; *t; t++)
         for (const struct hn_task_data *data = (*t)->data; data; data = data->other)
-            if (!*path && is_like(data->folders, folder) &&
-                locate_layout(ctx, data, root, folder, path))
+            if (!*path && is_for(data, folder) && locate_layout(ctx, data, root, folder, path))
                 return ctx->code;
     return HN_OK;
 }

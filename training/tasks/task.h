@@ -68,7 +68,7 @@ struct hn_task_batch {
 // The files that a task reads, all in one folder.
 struct hn_task_data {
     const char *folder;       // below --data, where the option `data` is not given
-    const char *folders;      // pattern of all folders that hold data of this kind: "tudataset/*"
+    const char *folders[3];   // patterns of all folders that hold data of this kind: "tudataset/*"
     const char *archive;      // folder that the download unpacks to; NULL: the folder's last name
     const char *const *files; // patterns of names, NULL-terminated. Reproducing a paper, the first
                               // one tells data sets apart: its '*' is the folder's last name

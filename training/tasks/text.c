@@ -180,7 +180,7 @@ static const char *const files[] = {
     "sts13-test.tsv", "sts14-test.tsv", "sts16-test.tsv",  NULL};
 static const struct hn_task_data data = {
     .folder = "sts",
-    .folders = "sts",
+    .folders = {"sts"},
     .files = files,
     .required = HN_TEXT_SETS,
     .items = "items",
