@@ -320,7 +320,7 @@ install-library: $(shared)
 		$(call quoted,libdir=$(call in_pc,$(libdir))); \
 		sed 's,@VERSION@,$(version),' library/hardneg.pc.in; } > $(call to,$(libdir)/pkgconfig/hardneg.pc)
 
-wheel: $(shared) ## the Python module and the library in one file, in build/wheels
+wheel: $(shared) $(program) ## the Python module, the library and the program in one file, in build/wheels
 	$(Q)HARDNEG_LIBRARY=$(abspath $(shared)) /usr/bin/python3 python/build_wheel.py $(BUILD)/wheels
 
 install: all install-library ## install below prefix (default /usr/local); DESTDIR is honoured

@@ -55,16 +55,16 @@ def _files(version, tag):
     for name in MODULE:
         yield f"hardneg/{name}", _read(HERE, "hardneg", name)
     yield "hardneg/libhardneg.so", _read(LIBRARY)
-    if os.path.exists(PROGRAM):  # `hardneg` on the PATH, which compare() runs
-        yield f"hardneg-{version}.data/scripts/hardneg", _read(PROGRAM)
+    yield f"hardneg-{version}.data/scripts/hardneg", _read(PROGRAM)  # on the PATH, which compare() runs
     yield f"{info}/licenses/LICENSE", _read(ROOT, "LICENSE")
     yield f"{info}/METADATA", _metadata(version)
     yield f"{info}/WHEEL", (f"Wheel-Version: 1.0\nGenerator: hardneg\nRoot-Is-Purelib: false\nTag: {tag}\n").encode()
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    if not os.path.exists(LIBRARY):
-        subprocess.run(["make", "-C", ROOT, "DEPS=0", "build/libhardneg.so"], check=True, stdout=sys.stderr)
+    if not os.path.exists(LIBRARY) or not os.path.exists(PROGRAM):
+        subprocess.run(["make", "-C", ROOT, f"-j{os.cpu_count()}", "DEPS=0", "build/libhardneg.so", "build/hardneg"],
+                       check=True, stdout=sys.stderr)
     version = _version()
     tag = "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
     name = f"hardneg-{version}-{tag}.whl"
