@@ -35,8 +35,8 @@ static enum hn_code leave_out(struct hn_context *ctx, const bool *marked, const 
 static void tell(struct hn_context *ctx, const char *path, const struct hn_pairs_overlap *o,
                  enum hn_pairs_side out_of) {
     static const char *const done[] = {
-        "their values are not those of queries that were not trained on (overlap: out-of-train or "
-        "out-of-test leaves them out)",
+        ("their values are not those of queries that were not trained on (overlap: out-of-train "
+         "or out-of-test leaves them out)"),
         "they are left out of the training", "they are left out of the evaluation"};
     if (o->queries > 0)
         hn_note_once(ctx, "%s: %lld of %s have the text of one that is trained on: %s", path,
