@@ -108,8 +108,10 @@ enum hn_code hn_cell_check(struct hn_context *ctx, const struct hn_plan *plan,
 }
 
 enum hn_code hn_phase_median(struct hn_context *ctx, const struct hn_table *timing,
-                             const char *phase, double last_rep, double *seconds) {
+                             const char *phase, double last_rep, enum hn_clock clock,
+                             double *seconds) {
     HN_SCOPE(ctx);
+    const char *column = clock == HN_CLOCK_PROCESSOR ? "cpu_ns" : "wall_ns";
     double *sample = hn_alloc(ctx, timing->rows, sizeof *sample);
     if (!sample)
         return ctx->code;
@@ -119,7 +121,7 @@ enum hn_code hn_phase_median(struct hn_context *ctx, const struct hn_table *timi
             hn_table_real(timing, r, "warmup") != 0 || hn_table_real(timing, r, "rep") > last_rep)
             continue;
         double units = hn_table_real(timing, r, "batches");
-        sample[n++] = hn_table_real(timing, r, "wall_ns") * 1e-9 / (units > 0 ? units : 1);
+        sample[n++] = hn_table_real(timing, r, column) * 1e-9 / (units > 0 ? units : 1);
     }
     *seconds = hn_median(sample, n);
     return HN_OK;
@@ -132,21 +134,23 @@ double hn_epoch_batches(const struct hn_table *timing) {
     return NAN;
 }
 
-// Sets the cost columns from the timing table: medians without the warm-up. What has no interval t
-// is built for every epoch.
+// Sets the cost columns from the timing table: medians without the warm-up, by the processor's time
+// on one thread, as what that waits for is the machine's doing. What has no interval t is built for
+// every epoch.
 static enum hn_code set_costs(struct hn_context *ctx, const struct hn_item *item, double gflops,
                               struct hn_results *out) {
     const struct hn_plan *plan = item->plan;
     const struct hn_cell *cell = item->of;
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
+    enum hn_clock clock = ctx->threads == 1 ? HN_CLOCK_PROCESSOR : HN_CLOCK_WALL;
     double build, begin, next;
     if (cell->file)
         return HN_OK; // hn_given_set_costs()
     // The beginning of an epoch (a shuffle, say) is part of drawing. Later epochs may do work that
     // belongs to the build (GCBS orders anew), so only the first counts.
-    if (hn_phase_median(ctx, &out->timing, "build", INFINITY, &build) ||
-        hn_phase_median(ctx, &out->timing, "epoch", 0, &begin) ||
-        hn_phase_median(ctx, &out->timing, "next", INFINITY, &next))
+    if (hn_phase_median(ctx, &out->timing, "build", INFINITY, clock, &build) ||
+        hn_phase_median(ctx, &out->timing, "epoch", 0, clock, &begin) ||
+        hn_phase_median(ctx, &out->timing, "next", INFINITY, clock, &next))
         return ctx->code;
     struct hn_table *runs = &out->runs;
     int64_t t = hn_sampler_interval(sampler->type, sampler->params);

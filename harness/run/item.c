@@ -174,9 +174,13 @@ static const struct hn_column cost_columns[] = {
          "theirs to its; NaN without keep_apart",
          HN_SMALLER, QUALITY),
     COUNT("stalls", "walks", "walks that had to go on from a random item", HN_SMALLER),
-    REAL("cost_s", "s", "Cost_S: drawing one batch, median", HN_SMALLER, TIME),
+    REAL("cost_s", "s",
+         "Cost_S: drawing one batch, median; on one thread by the processor's time, else by the "
+         "clock",
+         HN_SMALLER, TIME),
     REAL("cost_g", "s",
-         "Cost_G: building the sampler on new embeddings, median; NaN of samplers without a build",
+         "Cost_G: building the sampler on new embeddings, median; on one thread by the processor's "
+         "time, else by the clock; NaN of samplers without a build",
          HN_SMALLER, TIME),
     REAL("cost_g_over_t", "s",
          "Cost_G / t: building, per training step; without t, over the batches of an epoch; NaN of "

@@ -65,6 +65,37 @@ static void test_weightings(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// The median seconds of a run's builds that count, by a clock.
+static double build_seconds(const struct hn_results *r, int64_t run, const char *column) {
+    double value[64];
+    int64_t n = 0;
+    for (int64_t i = 0; i < r->timing.rows && n < 64; i++)
+        if (hn_table_real(&r->timing, i, "run") == (double)run &&
+            hn_table_real(&r->timing, i, "warmup") == 0 &&
+            strcmp(hn_table_text(&r->timing, i, "phase"), "build") == 0)
+            value[n++] = hn_table_real(&r->timing, i, column) * 1e-9;
+    return hn_median(value, n);
+}
+
+// What one thread waits for is the machine's doing.
+static void test_clock_of_costs(void) {
+    for (int threads = 1; threads <= 2; threads++) {
+        struct hn_context ctx;
+        hn_context_init(&ctx, threads);
+        struct place p = make_place(&ctx, "[knn]", "steps: [0]\nbatches: 6\n");
+        struct hn_results r;
+        struct hn_run_summary summary;
+        HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &r));
+        CU_ASSERT_EQUAL_FATAL(r.runs.rows, 1);
+        double processor = build_seconds(&r, 0, "cpu_ns"), wall = build_seconds(&r, 0, "wall_ns");
+        CU_ASSERT_NOT_EQUAL(processor, wall);
+        CU_ASSERT(same_bits(value(&r, 0, "cost_g"), threads == 1 ? processor : wall));
+        hn_results_free(&ctx, &r);
+        hn_fixture_remove(p.folder);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+}
+
 // Row of a sampler at a step, or -1.
 static int64_t find_row(const struct hn_results *r, const char *sampler, double step) {
     for (int64_t i = 0; i < r->runs.rows; i++)
@@ -184,6 +215,7 @@ static void test_few_metrics(void) {
 
 static const struct hn_test tests[] = {
     {"weightings", test_weightings},
+    {"clock of costs", test_clock_of_costs},
     {"shipped weightings", test_shipped_weightings},
     {"few metrics", test_few_metrics},
     {"real series", test_real_series},
