@@ -21,26 +21,28 @@ static const char errors_file[] = "stderr";
 
 // Variables that change gnuplot's defaults.
 static bool is_foreign(const char *variable) {
-    static const char *const names[] = {"GNUTERM=", "GNUPLOT_", "LANG=", "LC_"};
+    static const char *const names[] = {"GNUTERM=", "GNUPLOT_", "LANG=", "LC_", "CAIRO_DEBUG_PDF="};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strncmp(variable, names[i], strlen(names[i])) == 0)
             return true;
     return false;
 }
 
-// The environment without them, and in UTF-8, without which gnuplot warns.
+// The environment without them, and in UTF-8, without which gnuplot warns. Cairo from 1.18 on packs
+// the date of a PDF where it cannot be set to another, unless it is told to pack nothing.
 static char **clean_environment(struct hn_context *ctx) {
-    static char locale[] = "LC_ALL=C.UTF-8";
+    static char locale[] = "LC_ALL=C.UTF-8", plain[] = "CAIRO_DEBUG_PDF=1";
     int64_t n = 0, kept = 0;
     while (environ[n])
         n++;
-    char **clean = hn_alloc(ctx, n + 2, sizeof *clean);
+    char **clean = hn_alloc(ctx, n + 3, sizeof *clean);
     if (!clean)
         return NULL;
     for (int64_t i = 0; i < n; i++)
         if (!is_foreign(environ[i]))
             clean[kept++] = environ[i];
     clean[kept++] = locale;
+    clean[kept++] = plain;
     clean[kept] = NULL;
     return clean;
 }

@@ -88,6 +88,11 @@ static void other_terminals(void) {
     unsetenv("LC_ALL");
     unsetenv("GNUTERM");
     CU_ASSERT(holds("gc-fig3.pdf", "%PDF"));
+    char command[600], dates[32]; // the same bytes whenever it is drawn, by old and new cairo
+    snprintf(command, sizeof command, "grep -aoE 'CreationDate .D:[0-9]{14}' '%s' | cut -c17-",
+             in_folder("gc-fig3.pdf"));
+    CU_ASSERT_EQUAL(hn_fixture_run(command, dates, sizeof dates), 0);
+    CU_ASSERT_STRING_EQUAL(dates, "19700101000000\n");
     HN_CHECK(&ctx, draw("gc-fig3", &r, "png"));
     CU_ASSERT(holds("gc-fig3.png", "PNG"));
     HN_CHECK_FAILS(&ctx, draw("gc-fig3", &r, "jpeg"), HN_USAGE,
