@@ -23,7 +23,7 @@ MIRROR=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Pack
 # In the root, with the mounts that it needs, which end with the command.
 within() { # SUITE COMMAND
     # shellcheck disable=SC2016 # of the inner shell
-    unshare --mount --pid --fork sh -c 'mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm" 2>/dev/null
+    unshare --mount --pid --fork sh -c 'mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm" 2>/dev/null; mount --rbind /sys "$1/sys"
         exec chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
             DEPS="${DEPS:-}" sh -euc "cd /hardneg; $2"' sh "$ROOTS/$1" "$2"
 }
