@@ -17,12 +17,24 @@ HN_MUST_USE enum hn_code hn_snapshot_kind_of(struct hn_context *ctx, const char 
 // A number for each of the two sides.
 enum hn_set { HN_QUERIES, HN_CORPUS, HN_SETS };
 
+// The rows of a corpus that memory does not hold: they are read again for each pass over them.
+struct hn_row_source {
+    void *self; // borrowed
+    // out[count x columns]: unit rows from `first` on. NULL: the rows are in memory.
+    HN_MUST_USE enum hn_code (*read)(struct hn_context *ctx, void *self, int64_t first,
+                                     int64_t count, float *out);
+    const int32_t *id; // [rows] ascending: those that are meant; NULL: all. Borrowed
+    int64_t few;       // rows that are read at once where single ones are wanted
+    int64_t block;     // rows that are ranked at once; 0: as many as memory allows
+};
+
 // Queries, a corpus, and what is known of them: as they are mined in, or written. Borrowed.
 struct hn_retrieval_data {
     struct hn_matrix rows[HN_SETS], teacher[HN_SETS]; // teacher: data = NULL: none
-    const int64_t *group[HN_SETS];                    // numbers of texts, or NULL
-    struct hn_strings id[HN_SETS], text[HN_SETS];     // n = 0: none
-    struct hn_qrels qrels, truth;                     // start = NULL: none
+    struct hn_row_source source;   // read != NULL: rows[HN_CORPUS] has their size alone
+    const int64_t *group[HN_SETS]; // numbers of texts, or NULL
+    struct hn_strings id[HN_SETS], text[HN_SETS]; // n = 0: none
+    struct hn_qrels qrels, truth;                 // start = NULL: none
     struct hn_pair_scores scores;
 };
 
@@ -56,6 +68,12 @@ HN_MUST_USE enum hn_code hn_retrieval_digest(struct hn_context *ctx, struct hn_r
 // or zero.
 HN_MUST_USE enum hn_code hn_retrieval_rows(struct hn_context *ctx, struct hn_retrieval *r,
                                            enum hn_set side, int64_t index, struct hn_matrix *out);
+// out[count x d]: unit rows of a side from `first` on.
+HN_MUST_USE enum hn_code hn_retrieval_some_rows(struct hn_context *ctx, struct hn_retrieval *r,
+                                                enum hn_set side, int64_t index, int64_t first,
+                                                int64_t count, float *out);
+// Rows of a side that are best read at once.
+int64_t hn_retrieval_block(const struct hn_retrieval *r, enum hn_set side);
 HN_MUST_USE enum hn_code hn_retrieval_teacher(struct hn_context *ctx, struct hn_retrieval *r,
                                               enum hn_set side, struct hn_matrix *out);
 // Ids of a side: those of the file, or "0", "1", ... And texts; out->n = 0: the file has none. They

@@ -217,6 +217,17 @@ enum hn_code hn_retrieval_rows(struct hn_context *ctx, struct hn_retrieval *r, e
     return hn_data_share_unit(ctx, &r->base, &r->base.series[side], index, out);
 }
 
+enum hn_code hn_retrieval_some_rows(struct hn_context *ctx, struct hn_retrieval *r,
+                                    enum hn_set side, int64_t index, int64_t first, int64_t count,
+                                    float *out) {
+    const struct hn_data_rows rows = {index, first, count};
+    return hn_data_read_unit(ctx, &r->base, &r->base.series[side], rows, out);
+}
+
+int64_t hn_retrieval_block(const struct hn_retrieval *r, enum hn_set side) {
+    return r->base.series[side].block;
+}
+
 enum hn_code hn_retrieval_teacher(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side,
                                   struct hn_matrix *out) {
     return hn_data_share_unit(ctx, &r->base, &r->base.teacher[side], 0, out);

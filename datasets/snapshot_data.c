@@ -346,7 +346,8 @@ enum hn_code hn_snapshot_read_raw(struct hn_context *ctx, struct hn_snapshot *s,
 }
 
 enum hn_code hn_data_read_unit(struct hn_context *ctx, const struct hn_snapshot *s,
-                               const struct hn_data *data, int64_t index, float *x) {
+                               const struct hn_data *data, struct hn_data_rows rows, float *x) {
+    int64_t index = rows.index, end = rows.first + rows.count;
     if (check_index(ctx, s, index))
         return ctx->code;
     uint16_t *halves;
@@ -357,9 +358,9 @@ enum hn_code hn_data_read_unit(struct hn_context *ctx, const struct hn_snapshot 
     float *block = x ? NULL : hn_alloc(ctx, data->block * data->cols, sizeof *block);
     if (!position || !(x || block) || hn_data_halves(ctx, data, data->block, &halves))
         return ctx->code;
-    for (int64_t first = 0; first < data->rows; first += data->block) {
-        int64_t count = hn_min(data->block, data->rows - first);
-        float *at = x ? x + first * data->cols : block;
+    for (int64_t first = rows.first, count; first < end; first += count) {
+        count = hn_min((first / data->block + 1) * data->block, end) - first; // whole chunks
+        float *at = x ? x + (first - rows.first) * data->cols : block;
         if (hn_check_stop(ctx) ||
             hn_data_read_rows(ctx, s, data, data->steps > 1 ? index : 0, first, count, halves,
                               at) ||
@@ -377,7 +378,8 @@ struct rows_at {
 
 static enum hn_code write_unit(struct hn_context *ctx, void *data, void *out) {
     const struct rows_at *at = data;
-    return hn_data_read_unit(ctx, at->s, at->data, at->index, out);
+    return hn_data_read_unit(ctx, at->s, at->data,
+                             (struct hn_data_rows){at->index, 0, at->data->rows}, out);
 }
 
 enum hn_code hn_data_share_unit(struct hn_context *ctx, const struct hn_snapshot *s,

@@ -90,7 +90,7 @@ void hn_items_free(struct hn_context *ctx, struct hn_items *items) {
 enum hn_code hn_data_check_values(struct hn_context *ctx, const struct hn_snapshot *s,
                                   const struct hn_data *data) {
     for (int64_t i = 0; i < data->steps; i++)
-        if (hn_data_read_unit(ctx, s, data, i, NULL))
+        if (hn_data_read_unit(ctx, s, data, (struct hn_data_rows){i, 0, data->rows}, NULL))
             return ctx->code;
     return HN_OK;
 }

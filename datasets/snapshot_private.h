@@ -72,15 +72,20 @@ HN_MUST_USE enum hn_code hn_data_read_rows(struct hn_context *ctx, const struct 
 // out[rows x cols]: all rows of step `index`.
 HN_MUST_USE enum hn_code hn_data_read_step(struct hn_context *ctx, const struct hn_snapshot *s,
                                            const struct hn_data *data, int64_t index, float *out);
-// x[rows x cols]: all rows of step `index` as unit rows; the one step of a data set that has no
-// other. HN_DATA names the row that has no direction, once its block is read. NULL: they are only
-// checked, in the memory of a block.
+// x[count x cols]: rows of step `index` from `first` on as unit rows; those of the one step of a
+// data set that has no other. HN_DATA names the row that has no direction, once its block is read.
+// NULL: they are only checked, in the memory of a block.
+struct hn_data_rows {
+    int64_t index, first, count;
+};
 HN_MUST_USE enum hn_code hn_data_read_unit(struct hn_context *ctx, const struct hn_snapshot *s,
-                                           const struct hn_data *data, int64_t index, float *x);
+                                           const struct hn_data *data, struct hn_data_rows rows,
+                                           float *x);
 // The same of all steps.
 HN_MUST_USE enum hn_code hn_data_check_values(struct hn_context *ctx, const struct hn_snapshot *s,
                                               const struct hn_data *data);
-// hn_data_read_unit() in memory that processes share where ctx->parts can; it belongs to the owner.
+// hn_data_read_unit() of all rows, in memory that processes share where ctx->parts can; it belongs
+// to the owner.
 HN_MUST_USE enum hn_code hn_data_share_unit(struct hn_context *ctx, const struct hn_snapshot *s,
                                             const struct hn_data *data, int64_t index,
                                             struct hn_matrix *out);

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 struct scored {
-    double score;
+    double score; // that orders them
     int32_t id;
+    double cosine;
 };
 
 static int by_score(const void *a, const void *b) {
@@ -27,7 +28,7 @@ static void fuse_row(const struct hn_pair_scores *list, int64_t q, const int32_t
     enum { CONSTANT = 60 };
     int64_t from = list->start[q], n = list->start[q + 1] - from;
     for (int64_t i = 0; i < n; i++)
-        own[i] = (struct scored){list->score[from + i], list->passage[from + i]};
+        own[i] = (struct scored){.score = list->score[from + i], .id = list->passage[from + i]};
     qsort(own, (size_t)n, sizeof *own, by_score);
     for (int64_t e = out->pair.start[q]; e < out->pair.start[q + 1]; e++)
         met[e] = false;
@@ -88,37 +89,50 @@ enum hn_code hn_candidates_unite(struct hn_context *ctx, const struct hn_pair_sc
                : HN_OK;
 }
 
-// passage[all] of a query into s[all], the best first: by fused[all], or their cosines.
-static void rank_row(const float *query, const struct hn_matrix *p, const int32_t *passage,
-                     const double *fused, int64_t all, struct scored *s) {
-    for (int64_t i = 0; i < all; i++)
-        s[i] = (struct scored){fused ? fused[i] : hn_score(query, hn_row(p, passage[i]), p->cols),
-                               passage[i]};
-    qsort(s, (size_t)all, sizeof *s, by_score);
+// The cosines of the pairs of queries from .. from + count.
+static enum hn_code score_pairs(struct hn_context *ctx, const struct hn_sources *c,
+                                const struct hn_retrieval_data *d, int64_t from, int64_t count,
+                                double *score) {
+    const int64_t *start = c->pair.start + from;
+    HN_SCOPE(ctx);
+    struct hn_corpus_pair *pair = hn_alloc(ctx, start[count] - start[0], sizeof *pair);
+    if (!pair)
+        return ctx->code;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t e = start[i]; e < start[i + 1]; e++)
+            pair[e - start[0]] =
+                (struct hn_corpus_pair){(int32_t)(from + i), c->pair.passage[e], e - start[0]};
+    return hn_corpus_scores(ctx, d, &d->rows[HN_QUERIES], pair, start[count] - start[0], score);
 }
 
 enum hn_code hn_candidates_rank(struct hn_context *ctx, const struct hn_sources *c,
-                                const struct hn_matrix *q, const struct hn_matrix *p, int64_t from,
-                                int64_t count, int64_t depth, struct hn_ranking *out, int32_t **n) {
+                                const struct hn_retrieval_data *d, int64_t from, int64_t count,
+                                int64_t depth, struct hn_ranking *out, int32_t **n) {
     const int64_t *start = c->pair.start + from;
     int64_t longest = 1;
     for (int64_t i = 0; i < count; i++)
         longest = hn_max(longest, start[i + 1] - start[i]);
     *out = (struct hn_ranking){.rows = count, .kept = hn_min(depth, longest)};
-    if (!HN_ALLOC_ROWS(ctx, out->id, count, out->kept) || !HN_ALLOC(ctx, *n, count))
+    if (!HN_ALLOC_ROWS(ctx, out->id, count, out->kept) ||
+        !HN_ALLOC_ROWS(ctx, out->score, count, out->kept) || !HN_ALLOC(ctx, *n, count))
         return ctx->code;
     HN_SCOPE(ctx);
+    double *cosine = hn_alloc(ctx, start[count] - start[0], sizeof *cosine);
     struct scored *s = hn_alloc(ctx, start[count] - start[0], sizeof *s);
-    if (!s)
+    if (!cosine || !s || score_pairs(ctx, c, d, from, count, cosine))
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
     for (int64_t i = 0; i < count; i++) {
-        int64_t all = start[i + 1] - start[i], kept = hn_min(out->kept, all);
-        struct scored *own = s + (start[i] - start[0]);
-        rank_row(hn_row(q, from + i), p, c->pair.passage + start[i],
-                 c->fused ? c->fused + start[i] : NULL, all, own);
-        for (int64_t k = 0; k < kept; k++)
-            out->id[i * out->kept + k] = own[k].id;
+        int64_t at = start[i] - start[0], all = start[i + 1] - start[i];
+        int64_t kept = hn_min(out->kept, all);
+        for (int64_t k = at; k < at + all; k++)
+            s[k] = (struct scored){c->fused ? c->fused[start[0] + k] : cosine[k],
+                                   c->pair.passage[start[0] + k], cosine[k]};
+        qsort(s + at, (size_t)all, sizeof *s, by_score);
+        for (int64_t k = 0; k < kept; k++) {
+            out->id[i * out->kept + k] = s[at + k].id;
+            out->score[i * out->kept + k] = s[at + k].cosine;
+        }
         (*n)[i] = (int32_t)kept;
     }
     return HN_OK;

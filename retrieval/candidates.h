@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/qrels.h"
-#include "retrieval/ranking.h"
+#include "retrieval/streamed.h"
 
 enum { HN_SOURCES_MAX = 16 };
 
@@ -26,9 +26,9 @@ HN_MUST_USE enum hn_code hn_candidates_unite(struct hn_context *ctx,
                                              const struct hn_pair_scores *list, int n,
                                              int64_t queries, const int32_t *merged, bool fuse,
                                              struct hn_sources *out);
-// As hn_ranking_run(), of the candidates `c` alone, for queries from .. from + count of q: n[count]
+// As hn_corpus_rank(), of the candidates `c` alone, for queries from .. from + count: n[count]
 // of each; what is behind them in its row of out->id is undefined.
 HN_MUST_USE enum hn_code hn_candidates_rank(struct hn_context *ctx, const struct hn_sources *c,
-                                            const struct hn_matrix *q, const struct hn_matrix *p,
-                                            int64_t from, int64_t count, int64_t depth,
-                                            struct hn_ranking *out, int32_t **n);
+                                            const struct hn_retrieval_data *d, int64_t from,
+                                            int64_t count, int64_t depth, struct hn_ranking *out,
+                                            int32_t **n);

@@ -6,6 +6,7 @@
 #include "retrieval/miner.h"
 #include "retrieval/ranking.h"
 #include "retrieval/relevance.h"
+#include "retrieval/streamed.h"
 
 #include <math.h>
 #include <omp.h>
@@ -24,7 +25,7 @@ struct entry {
 
 // Scratch of a thread, or of queries that are ranked by the whole corpus.
 struct scratch {
-    struct entry *entry;   // [depth], or [passages]
+    struct entry *entry;   // [depth], or [whole]
     int32_t *stamp;        // [passages] by texts: 1 + the last query that ranked it
     double *gain, *wanted; // [passages judged of a query, at most]
     struct hn_tie *tie;    // [deepest]
@@ -34,6 +35,7 @@ struct work {
     struct hn_ranking_metrics *e;
     const struct hn_matrix *q, *p;
     int64_t deepest, depth;
+    int64_t whole;        // passages that are ranked where the best ones do not suffice
     int32_t *text;        // [passages] numbers of texts, from 0; NULL: ids alone count
     int32_t *id_position; // [passages] in descending order of ids; NULL: equal scores have no order
     int64_t from, rows;   // of a part:
@@ -78,16 +80,20 @@ static int by_score(const void *a, const void *b) {
 }
 
 // The ranking of a query down to the last cutoff, with all passages of the score there, in
-// s->entry: their number. By its best passages id[kept]; -1 where these do not suffice.
+// s->entry: their number. By its best passages id[kept], and their scores (NULL: by their rows); -1
+// where these do not suffice.
 static int64_t rank_best(const struct work *w, struct scratch *s, int64_t query, const int32_t *id,
-                         int64_t kept) {
+                         const double *scores, int64_t kept) {
     int64_t n = 0;
     for (int64_t i = 0; i < kept; i++) {
-        double score = hn_score(hn_row(w->q, query), hn_row(w->p, id[i]), w->p->cols);
+        double score =
+            scores ? scores[i] : hn_score(hn_row(w->q, query), hn_row(w->p, id[i]), w->p->cols);
         if (is_complete(w, s, n, score))
             return n;
         n = add_entry(w, s, query, id[i], score, n);
     }
+    for (int64_t i = 0; w->text && i < kept; i++)
+        s->stamp[w->text[id[i]]] = 0; // the query may be ranked anew
     return kept == w->p->rows ? n : -1;
 }
 
@@ -214,7 +220,7 @@ static enum hn_code open_scratch(struct hn_context *ctx, const struct work *w,
     for (int64_t q = 0; q < w->q->rows; q++)
         judged = hn_max(judged, r->start[q + 1] - r->start[q]);
     for (int t = 0; s && t <= ctx->threads; t++)
-        if (!HN_ALLOC(ctx, s[t].entry, t < ctx->threads ? w->depth : w->p->rows) ||
+        if (!HN_ALLOC(ctx, s[t].entry, t < ctx->threads ? w->depth : w->whole) ||
             !HN_ZALLOC(ctx, s[t].stamp, w->text ? w->p->rows : 0) ||
             !HN_ALLOC(ctx, s[t].gain, judged) || !HN_ALLOC(ctx, s[t].wanted, judged) ||
             !HN_ALLOC(ctx, s[t].tie, w->deepest))
@@ -228,15 +234,63 @@ static enum hn_code evaluate_best(struct hn_context *ctx, const struct work *w, 
     HN_SCOPE(ctx);
     struct hn_ranking r;
     const struct hn_matrix q = {hn_row(w->q, w->from), w->rows, w->q->cols, w->q->stride};
-    if (hn_ranking_run(ctx, &q, w->p, w->depth, &r))
+    if (hn_corpus_rank(ctx, &w->e->miner->data, &q, w->depth, &r))
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
     for (int64_t i = 0; i < w->rows; i++) {
         struct scratch *own = &s[omp_get_thread_num()];
-        int64_t n = rank_best(w, own, w->from + i, r.id + i * r.kept, r.kept);
+        int64_t n = rank_best(w, own, w->from + i, r.id + i * r.kept,
+                              r.score ? r.score + i * r.kept : NULL, r.kept);
         suffices[i] = n >= 0;
         if (suffices[i])
             evaluate_ranking(w, own, w->from + i, n);
+    }
+    return HN_OK;
+}
+
+// The same of id[n], queries from w->from on, by the best `depth` passages: those of one after the
+// other.
+static enum hn_code evaluate_deep(struct hn_context *ctx, const struct work *w, struct scratch *s,
+                                  const int32_t *id, int64_t n, int64_t depth, uint8_t *suffices) {
+    HN_SCOPE(ctx);
+    struct hn_ranking r;
+    const struct hn_matrix all = {hn_row(w->q, w->from), w->rows, w->q->cols, w->q->stride};
+    float *row = hn_alloc(ctx, n * all.cols, sizeof *row);
+    if (!row || !HN_ALLOC(ctx, s->entry, depth))
+        return ctx->code;
+    hn_gather_rows(&all, id, n, row);
+    const struct hn_matrix q = {row, n, all.cols, all.cols};
+    if (hn_corpus_rank(ctx, &w->e->miner->data, &q, depth, &r))
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t found =
+            rank_best(w, s, w->from + id[i], r.id + i * r.kept, r.score + i * r.kept, r.kept);
+        suffices[id[i]] = found >= 0;
+        if (found >= 0)
+            evaluate_ranking(w, s, w->from + id[i], found);
+    }
+    return HN_OK;
+}
+
+// Of a corpus that is read in blocks: those whose best passages do not suffice, by more of them.
+static enum hn_code evaluate_deeper(struct hn_context *ctx, const struct work *w, struct scratch *s,
+                                    uint8_t *done) {
+    enum { TIMES = 8 };
+    HN_SCOPE(ctx);
+    int32_t *id = hn_alloc(ctx, w->rows, sizeof *id);
+    if (!id)
+        return ctx->code;
+    for (int64_t depth = w->depth, n = 1; n > 0;) {
+        n = 0;
+        depth = hn_min(depth * TIMES, w->p->rows);
+        for (int64_t i = 0; i < w->rows; i++)
+            if (!done[i])
+                id[n++] = (int32_t)i;
+        int64_t part = hn_corpus_part(ctx, &w->e->miner->data, n, depth);
+        for (int64_t from = 0; from < n; from += part)
+            if (hn_check_stop(ctx) ||
+                evaluate_deep(ctx, w, s, id + from, hn_min(part, n - from), depth, done))
+                return ctx->code;
     }
     return HN_OK;
 }
@@ -248,6 +302,9 @@ static enum hn_code evaluate_part(struct hn_context *ctx, struct work *w, struct
     if (!done || hn_check_stop(ctx) ||
         !HN_ZALLOC(ctx, w->extreme, 2 * w->e->cutoffs * HN_RETRIEVAL_METRICS * w->rows) ||
         !HN_ZALLOC(ctx, w->own_text, w->rows) || (!w->e->run && evaluate_best(ctx, w, s, done)))
+        return ctx->code;
+    bool blocks = !w->e->run && w->e->miner->data.source.read;
+    if (blocks && evaluate_deeper(ctx, w, whole, done))
         return ctx->code;
     for (int64_t i = 0; i < w->rows && !hn_check_stop(ctx); i++) {
         int64_t query = w->from + i;
@@ -288,6 +345,7 @@ static enum hn_code open_work(struct hn_context *ctx, struct hn_ranking_metrics 
         w->deepest = hn_max(w->deepest, e->k[c]);
     w->deepest = hn_min(w->deepest, w->p->rows);
     w->depth = hn_min(w->deepest + m->self.max + MARGIN, w->p->rows);
+    w->whole = m->data.source.read && !e->run ? 0 : w->p->rows;
     if (!HN_ALLOC(ctx, e->value, values * w->q->rows) || !HN_ZALLOC(ctx, e->extreme, 2 * values))
         return ctx->code;
     for (int64_t i = 0; i < values * w->q->rows; i++)
@@ -303,7 +361,7 @@ enum hn_code hn_evaluation_run(struct hn_context *ctx, struct hn_ranking_metrics
     struct scratch *s;
     if (open_work(ctx, e, &w) || open_scratch(ctx, &w, &s))
         return ctx->code;
-    int64_t queries = w.q->rows, part = hn_ranking_rows(queries, w.p, w.depth);
+    int64_t queries = w.q->rows, part = hn_corpus_part(ctx, &e->miner->data, queries, w.depth);
     for (; w.from < queries; w.from += part) {
         w.rows = hn_min(part, queries - w.from);
         if (evaluate_part(ctx, &w, s))

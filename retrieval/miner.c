@@ -7,6 +7,7 @@
 #include "retrieval/mine.h"
 #include "retrieval/ranking.h"
 #include "retrieval/relevance.h"
+#include "retrieval/streamed.h"
 
 #include <math.h>
 #include <string.h>
@@ -122,6 +123,8 @@ static enum hn_code merge(struct hn_context *ctx, struct hn_miner *m) {
     if (kept < n && (merge_rows(ctx, first, kept, &d->rows[HN_CORPUS]) ||
                      merge_rows(ctx, first, kept, &d->teacher[HN_CORPUS])))
         return ctx->code;
+    d->rows[HN_CORPUS].rows = kept;
+    d->source.id = first;
     d->group[HN_CORPUS] = group;
     m->passage = first;
     m->merged = to;
@@ -152,6 +155,24 @@ static void count_listed(struct hn_miner *m) {
     }
 }
 
+// Of a corpus that is read in blocks: single scores are not found later.
+static enum hn_code score_known(struct hn_context *ctx, struct hn_miner *m) {
+    const struct hn_qrels *q = &m->data.qrels;
+    int64_t pairs = q->start[q->n];
+    if (!m->data.source.read)
+        return HN_OK;
+    if (!HN_ALLOC(ctx, m->known_score, pairs))
+        return ctx->code;
+    HN_SCOPE(ctx);
+    struct hn_corpus_pair *pair = hn_alloc(ctx, pairs, sizeof *pair);
+    if (!pair)
+        return ctx->code;
+    for (int64_t i = 0; i < q->n; i++)
+        for (int64_t e = q->start[i]; e < q->start[i + 1]; e++)
+            pair[e] = (struct hn_corpus_pair){(int32_t)i, q->passage[e], e};
+    return hn_corpus_scores(ctx, &m->data, &m->data.rows[HN_QUERIES], pair, pairs, m->known_score);
+}
+
 enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_retrieval_data *data,
                            const struct hn_mine_options *o, const char *path,
                            struct hn_miner *out) {
@@ -173,13 +194,17 @@ enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_retrieval_dat
     if (hn_mine_resolve(ctx, &out->o, s.max))
         return ctx->code;
     count_listed(out);
-    return HN_OK;
+    return score_known(ctx, out);
 }
 
 double hn_miner_score(const struct hn_miner *m, enum hn_score_by by, int64_t query,
                       int32_t passage) {
     const struct hn_pair_scores *s = &m->data.scores;
     const struct hn_matrix *x = by == HN_BY_TEACHER ? m->data.teacher : m->data.rows;
+    if (by == HN_BY_MODEL && m->known_score) {
+        int64_t known = hn_qrels_find(&m->data.qrels, query, passage);
+        return known < 0 ? NAN : m->known_score[known];
+    }
     if (by != HN_BY_LISTED)
         return hn_score(hn_row(&x[HN_QUERIES], query), hn_row(&x[HN_CORPUS], passage), x->cols);
     const struct hn_qrels rows = {.start = s->start, .passage = s->passage};
@@ -213,21 +238,25 @@ static enum hn_score_by guide_by(const struct hn_miner *m) {
     return m->data.teacher[0].data ? HN_BY_TEACHER : HN_BY_LISTED;
 }
 
-// Puts candidates in the order of another scorer: descending, then the lower index; those without a
-// score last.
-static void reorder(const struct hn_miner *m, int64_t query, int32_t *id, int64_t width,
-                    double *key) {
-    for (int64_t i = 0; i < width; i++) {
+// Puts n candidates of a row, from `at` on, in the order of another scorer: descending, then the
+// lower index; those without a score last.
+static void reorder(const struct hn_miner *m, const struct hn_pool *p, int64_t query, int64_t at,
+                    int64_t n) {
+    int32_t *id = p->id + at;
+    double *key = p->key + at, *score = p->score + at;
+    for (int64_t i = 0; i < n; i++) {
         double s = hn_miner_score(m, (enum hn_score_by)m->o.rank_by, query, id[i]);
         int32_t moved = id[i];
-        double value = isnan(s) ? -INFINITY : s;
+        double value = isnan(s) ? -INFINITY : s, with = p->scored ? score[i] : 0;
         int64_t k = i;
         for (; k > 0 && (key[k - 1] < value || (key[k - 1] == value && id[k - 1] > moved)); k--) {
             key[k] = key[k - 1];
             id[k] = id[k - 1];
+            score[k] = score[k - 1];
         }
         key[k] = value;
         id[k] = moved;
+        score[k] = with;
     }
 }
 
@@ -288,9 +317,9 @@ static void fill_row(const struct hn_miner *m, const struct hn_pool *p, int64_t 
     int32_t *id = p->id + at;
     enum hn_score_by by = (enum hn_score_by)m->o.filter_by;
     if (m->o.rank_by != HN_BY_MODEL)
-        reorder(m, query, id, n, p->score + at);
+        reorder(m, p, query, at, n);
     for (int64_t i = 0; i < n; i++) {
-        if (!p->scorer)
+        if (!p->scorer && !p->scored)
             p->score[at + i] = hn_miner_score(m, HN_BY_MODEL, query, id[i]);
         if (p->by != p->score)
             p->by[at + i] = hn_miner_score(m, by, query, id[i]);
@@ -323,18 +352,19 @@ enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m, int
                                           m->o.rank_by == HN_BY_MODEL &&
                                           !(m->sources && m->sources->fused),
                             .quota = hn_sources_quota(m->sources),
-                            .scorer = scores ? NULL : m,
                             .wanting = m->wanting,
                             .by_listed = m->o.filter_by == HN_BY_LISTED,
                             .guide_listed = hn_miner_guide_is_listed(m)};
-    if (m->sources ? hn_candidates_rank(ctx, m->sources, all, &m->data.rows[HN_CORPUS], from, count,
-                                        m->o.depth, &r, &out->n)
-                   : hn_ranking_run(ctx, &q, &m->data.rows[HN_CORPUS], m->o.depth, &r))
+    if (m->sources
+            ? hn_candidates_rank(ctx, m->sources, &m->data, from, count, m->o.depth, &r, &out->n)
+            : hn_corpus_rank(ctx, &m->data, &q, m->o.depth, &r))
         return ctx->code;
     int64_t size = count * r.kept; // the sweep's lists have it
     out->width = r.kept;
     out->id = r.id;
-    bool good = (out->score = hn_alloc(ctx, size, sizeof(double))) &&
+    out->scored = r.score != NULL;
+    out->scorer = scores || out->scored ? NULL : m;
+    bool good = (out->score = r.score ? r.score : hn_alloc(ctx, size, sizeof(double))) &&
                 (out->flags = hn_alloc(ctx, size, 1)) &&
                 (out->positive = hn_alloc(ctx, count, sizeof(double))) &&
                 (out->guide_positive = hn_alloc(ctx, count, sizeof(double)));
@@ -343,6 +373,8 @@ enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m, int
         good = (out->by = hn_alloc(ctx, size, sizeof(double)));
     if (good && !isnan(m->o.guide))
         good = (out->guide = hn_alloc(ctx, size, sizeof(double)));
+    if (good && m->o.rank_by != HN_BY_MODEL)
+        good = (out->key = hn_alloc(ctx, size, sizeof(double)));
     if (good && m->sources)
         good = (out->source = hn_alloc(ctx, size, sizeof *out->source));
     if (good && m->wanting)

@@ -28,7 +28,8 @@ struct hn_miner {
     struct hn_selves self; // of passages of the corpus
     struct hn_listed_scores listed;
     const struct hn_sources *sources; // of candidates; NULL: each query's nearest
-    bool wanting; // for hn_miner_wanted(): pairs without a listed score pass filters
+    double *known_score; // [pairs of data.qrels] by the model; NULL: rows are in memory
+    bool wanting;        // for hn_miner_wanted(): pairs without a listed score pass filters
 };
 
 // HN_DATA: there are no judged pairs, without which nothing is mined or measured.
@@ -41,8 +42,9 @@ HN_MUST_USE enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_r
 
 // The index of the text of a passage of the corpus among merged passages.
 int32_t hn_miner_merged(const struct hn_miner *m, int32_t passage);
-// Of a query and a merged passage: a score (NaN: not listed), the key by which passages are the
-// same, and whether the passage is the query itself.
+// Of a query and a merged passage: a score (NaN: not listed, or, by the model, not judged, where
+// the corpus is read in blocks), the key by which passages are the same, and whether the passage is
+// the query itself.
 double hn_miner_score(const struct hn_miner *m, enum hn_score_by by, int64_t query,
                       int32_t passage);
 int64_t hn_miner_key(const struct hn_miner *m, int32_t passage);
@@ -55,6 +57,8 @@ struct hn_pool {
     int32_t *id;                // [count x width] merged passages
     double *score, *by, *guide; // [count x width] the model's; that filters look at (may be the
                                 // same array); the guide's or NULL
+    double *key;                // [count x width] scratch, of ranks by other scores
+    bool scored;                // the model's came with the ranking
     double *positive, *guide_positive; // [count] NaN: no positive
     uint8_t *flags;                    // [count x width]
     int32_t *source;                   // [count x width] bits of the sources; NULL: there are none

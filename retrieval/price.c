@@ -7,6 +7,7 @@
 #include "retrieval/miner.h"
 #include "retrieval/population.h"
 #include "retrieval/relevance.h"
+#include "retrieval/streamed.h"
 #include "retrieval/take.h"
 
 #include <gsl/gsl_sort.h>
@@ -296,20 +297,34 @@ enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
     return mark_front(ctx, out, n);
 }
 
+// The model's scores of all that was mined, into score[count x width].
+static enum hn_code score_mined(struct hn_context *ctx, const struct hn_miner *m,
+                                const struct hn_mined *mined, double *score) {
+    HN_SCOPE(ctx);
+    struct hn_corpus_pair *pair = hn_alloc(ctx, mined->count * mined->width, sizeof *pair);
+    int64_t n = 0;
+    if (!pair)
+        return ctx->code;
+    for (int64_t i = 0; i < mined->count; i++)
+        for (int64_t at = i * mined->width; at < i * mined->width + mined->n[i]; at++)
+            pair[n++] = (struct hn_corpus_pair){(int32_t)i, hn_miner_merged(m, mined->id[at]), at};
+    return hn_corpus_scores(ctx, &m->data, &m->data.rows[HN_QUERIES], pair, n, score);
+}
+
 enum hn_code hn_price_mined(struct hn_context *ctx, const struct hn_miner *m,
                             const struct hn_pool *pool, const struct hn_mined *mined,
                             struct hn_price *out) {
     HN_SCOPE(ctx);
     struct line *to = hn_zalloc(ctx, mined->count, sizeof *to);
+    double *score = hn_alloc(ctx, mined->count * mined->width, sizeof *score);
     struct far far;
-    if (!to || find_far(ctx, pool, &far))
+    if (!to || !score || score_mined(ctx, m, mined, score) || find_far(ctx, pool, &far))
         return ctx->code;
     for (int64_t i = 0; i < mined->count; i++) {
         to[i].count = mined->n[i];
         for (int64_t k = 0; k < mined->n[i]; k++) {
             int32_t passage = hn_miner_merged(m, mined->id[i * mined->width + k]);
-            double score = hn_miner_score(m, HN_BY_MODEL, i, passage);
-            to[i].hard += (score - far.mean[i]) / far.deviation;
+            to[i].hard += (score[i * mined->width + k] - far.mean[i]) / far.deviation;
             to[i].wrong +=
                 !hn_relevance_has(&m->known, i, passage) && hn_relevance_has(&m->truth, i, passage);
         }

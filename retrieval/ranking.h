@@ -13,7 +13,8 @@ static inline double hn_score(const float *x, const float *y, int64_t d) {
 
 struct hn_ranking {
     int64_t rows, kept; // kept: min(depth, passages)
-    int32_t *id;        // [rows x kept] passages; belongs to the owner of the time
+    int32_t *id;        // [rows x kept] passages; belongs to the owner of the time, as the next
+    double *score;      // [rows x kept] or NULL: not found
 };
 
 // q[rows x d] against all of p, both of unit rows. The same for any number of threads.

@@ -6,6 +6,7 @@
 #include "retrieval/mine.h"
 #include "retrieval/miner.h"
 #include "retrieval/relevance.h"
+#include "retrieval/streamed.h"
 
 enum { TRIES = 64 }; // draws for a negative before passages are taken in turn
 
@@ -26,11 +27,9 @@ static bool may_fill(const struct hn_miner *m, int64_t query, const int32_t *id,
     return good;
 }
 
-// Draws until there are m->o.n of them, or no passage is left; those drawn come behind the others,
-// by descending score.
-static int64_t fill(const struct hn_miner *m, int64_t query, int32_t *id, double *score,
-                    int64_t n) {
-    int64_t passages = m->data.rows[HN_CORPUS].rows, chosen = n;
+// Draws until there are m->o.n of them, or no passage is left: their number.
+static int64_t fill(const struct hn_miner *m, int64_t query, int32_t *id, int64_t n) {
+    int64_t passages = m->data.rows[HN_CORPUS].rows;
     struct hn_stream stream;
     hn_stream_open(&stream, (uint64_t)m->o.seed, "mine.fill", 0, 0, query);
     for (; n < m->o.n; n++) {
@@ -46,16 +45,51 @@ static int64_t fill(const struct hn_miner *m, int64_t query, int32_t *id, double
         }
         if (!found)
             break;
-        double s = hn_miner_score(m, (enum hn_score_by)m->o.filter_by, query, (int32_t)p);
-        int64_t k = n;
-        for (; k > chosen && score[k - 1] < s; k--) {
+        id[n] = (int32_t)p;
+    }
+    return n;
+}
+
+// Sorts what was drawn by descending score.
+static void sort_drawn(int32_t *id, double *score, int64_t n) {
+    for (int64_t i = 1; i < n; i++) {
+        double s = score[i];
+        int32_t moved = id[i];
+        int64_t k = i;
+        for (; k > 0 && score[k - 1] < s; k--) {
             score[k] = score[k - 1];
             id[k] = id[k - 1];
         }
         score[k] = s;
-        id[k] = (int32_t)p;
+        id[k] = moved;
     }
-    return n;
+}
+
+// Gives those that were drawn, of each row from chosen[row] on, their scores.
+static enum hn_code score_drawn(struct hn_context *ctx, const struct hn_miner *m,
+                                const struct hn_pool *pool, const int32_t *chosen,
+                                const struct hn_mined *out) {
+    enum hn_score_by by = (enum hn_score_by)m->o.filter_by;
+    int64_t n = 0;
+    HN_SCOPE(ctx);
+    struct hn_corpus_pair *pair = hn_alloc(ctx, out->counts.drawn, sizeof *pair);
+    if (!pair)
+        return ctx->code;
+    for (int64_t i = 0; i < out->count; i++)
+        for (int64_t k = chosen[i]; k < out->n[i]; k++) {
+            int64_t at = i * out->width + k;
+            if (by == HN_BY_MODEL)
+                pair[n++] = (struct hn_corpus_pair){(int32_t)(pool->from + i), out->id[at], at};
+            else
+                out->score[at] = hn_miner_score(m, by, pool->from + i, out->id[at]);
+        }
+    if (hn_corpus_scores(ctx, &m->data, &m->data.rows[HN_QUERIES], pair, n, out->score))
+        return ctx->code;
+    for (int64_t i = 0; i < out->count; i++) {
+        int64_t at = i * out->width + chosen[i];
+        sort_drawn(out->id + at, out->score + at, out->n[i] - chosen[i]);
+    }
+    return HN_OK;
 }
 
 static void count_sources(const struct hn_miner *m, int64_t query, const int32_t *id, int64_t n,
@@ -67,13 +101,15 @@ static void count_sources(const struct hn_miner *m, int64_t query, const int32_t
     }
 }
 
-static void take_row(const struct hn_miner *m, const struct hn_pool *pool, int64_t row,
-                     struct scratch *s, const struct hn_mined *out) {
+// Returns how many were chosen of the candidates: those behind them were drawn.
+static int64_t take_row(const struct hn_miner *m, const struct hn_pool *pool, int64_t row,
+                        struct scratch *s, const struct hn_mined *out) {
     struct hn_candidates c = hn_pool_row(pool, row);
     c.by_source = c.source ? s->counts.by_source : NULL;
     int32_t *id = out->id + row * out->width;
     double *score = out->score + row * out->width;
-    int64_t n = hn_filter_row(&m->o, &c, s->left, s->draw, s->chosen, &s->counts.attrition);
+    int64_t chosen = hn_filter_row(&m->o, &c, s->left, s->draw, s->chosen, &s->counts.attrition);
+    int64_t n = chosen;
     for (int64_t k = 0; k < n; k++) {
         id[k] = c.id[s->chosen[k]];
         score[k] = hn_candidate_score(&c, s->chosen[k]);
@@ -84,16 +120,14 @@ static void take_row(const struct hn_miner *m, const struct hn_pool *pool, int64
     s->counts.fewer += n < m->o.n;
     s->counts.none += n == 0;
     if (n < m->o.n && m->o.fill == HN_FILL_DRAW) {
-        int64_t all = fill(m, c.query, id, score, n);
-        s->counts.drawn += all - n;
-        n = all;
+        n = fill(m, c.query, id, n);
+        s->counts.drawn += n - chosen;
     }
     if (n < m->o.n && m->o.fill == HN_FILL_DROP)
         n = 0;
     count_sources(m, c.query, id, n, s->counts.source);
-    for (int64_t k = 0; m->passage && k < n; k++)
-        id[k] = m->passage[id[k]];
     out->n[row] = (int32_t)n;
+    return chosen;
 }
 
 void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts *more) {
@@ -120,7 +154,8 @@ enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
     out->n = hn_alloc(ctx, out->count, sizeof *out->n);
     HN_SCOPE(ctx);
     struct scratch *s = hn_zalloc(ctx, ctx->threads, sizeof *s);
-    bool good = out->id && out->score && out->n && s;
+    int32_t *chosen = hn_alloc(ctx, out->count, sizeof *chosen);
+    bool good = out->id && out->score && out->n && s && chosen;
     for (int t = 0; good && t < ctx->threads; t++)
         good = (s[t].left = hn_alloc(ctx, width, 1)) &&
                (s[t].draw = hn_alloc(ctx, width, sizeof *s->draw)) &&
@@ -131,8 +166,13 @@ enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
     for (int t = 0; t < ctx->threads; t++)
         for (int64_t i = pool->count * t / ctx->threads; i < pool->count * (t + 1) / ctx->threads;
              i++)
-            take_row(m, pool, i, &s[t], out);
+            chosen[i] = (int32_t)take_row(m, pool, i, &s[t], out);
     for (int t = 0; t < ctx->threads; t++)
         hn_mine_counts_add(&out->counts, &s[t].counts);
+    if (out->counts.drawn > 0 && score_drawn(ctx, m, pool, chosen, out))
+        return ctx->code;
+    for (int64_t i = 0; m->passage && i < out->count; i++)
+        for (int64_t k = 0; k < out->n[i]; k++)
+            out->id[i * out->width + k] = m->passage[out->id[i * out->width + k]];
     return HN_OK;
 }

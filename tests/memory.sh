@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Files that are larger than the memory: `tests/memory.sh PROGRAM`. Sparse snapshots of 2^31 - 1 items, of 2^31 - 1
 # dimensions and of 2^16 x 2^16, under 256 MiB: every command that reads snapshots refuses them in a sentence, or does
-# without, and takes no more than the limit.
+# without, and takes no more than the limit. And of queries over a corpus that is larger: it is read in blocks.
 source "$(dirname "$0")/lib.sh"
 begin memory "$1"
 limit=256MiB
@@ -79,5 +79,67 @@ test_rows() {
     expect "validate names one of a later block" 3 'late.h5: .* row 1048581 is all zeros' validate late.h5
 }
 
-run_tests "${2:-}" "" test_refused test_equal_rows test_rows
+# A corpus of 98 MiB as floats under 96 MiB, of the whole process: it is read in blocks, and what comes of it is the same.
+make_corpus() {
+    "$python" - <<'P'
+import h5py
+import numpy as np
+
+r = np.random.default_rng(7)
+q, p = 300, 200000
+x = r.standard_normal((p, 128), "f4").astype("f2")
+x[p // 2 :: 5000] = x[: p // 2 : 5000]  # equal scores, far from each other
+x[17] = 0
+for name in ("large", "nan", "zero"):
+    with h5py.File(f"{name}.h5", "w") as f:
+        f.attrs["schema"], f.attrs["schema_version"], f.attrs["kind"], f["step"] = "hardneg-snapshot", 2, "retrieval", [0]
+        f.attrs["zero_rows"] = np.int8(name != "zero")
+        f["queries"] = (x[100 : 100 + q].astype("f4") + r.standard_normal((q, 128), "f4"))[None].astype("f2")
+        f.create_dataset("corpus", data=x[None], **({"chunks": (1, 1000, 128)} if name == "large" else {}))
+        f["qrels/indptr"], f["qrels/indices"] = np.arange(q + 1), r.permutation(p)[:q]
+        if name == "nan":
+            f["corpus"][0, 150017, 5] = np.nan
+with open("bm25.trec", "w") as f:
+    for i in range(q):
+        for k, passage in enumerate(r.choice(p, 20, replace=False)):
+            f.write(f"{i} Q0 {passage} {k + 1} {20 - k} x\n")
+P
+}
+blocks=('mine large.h5 -n 5 --relative-margin .2 --fill draw -o @.jsonl' 'mine large.h5 --dim 96 --filter-by model -o @.npy --scores @.scores'
+    'mine large.h5 -n 3 --candidates bm25.trec --quota 3 -o @.trec --seed 2' 'evaluate large.h5 --k 1,10 --self id --per-query @.tsv --json' 'price large.h5 -n 3 --json'
+    'price large.h5 --for "-n 2 --min-rank 4" --json --sheet 9 -o @.sheet')
+in_blocks() { # NAME MEMORY...: the outputs of all commands, and the largest peak
+    local name=$1 c i=0 peak=0
+    shift
+    for c in "${blocks[@]}"; do
+        i=$((i + 1))
+        c="${c//@/same}"
+        rm -rf same.*
+        eval "/usr/bin/time -f %M -o peak \"$hardneg\" $c --threads 2 $*" >"$work/out" 2>"$work/err" </dev/null
+        rc=$?
+        check "$name: $c: done" test $rc = 0
+        [ "$(tail -n 1 peak)" -le "$peak" ] || peak=$(tail -n 1 peak)
+        cat <(sed 's/; [^;]* of data at most//' out) same.* 2>/dev/null | sha256sum >"$name.$i"
+    done
+    echo "$peak" >"$name.peak"
+}
+test_blocks() {
+    local i
+    [ -x /usr/bin/time ] || { skip "peaks" "no /usr/bin/time"; return 0; }
+    make_corpus
+    in_blocks whole
+    in_blocks blocks --memory 96MiB
+    for i in $(seq ${#blocks[@]}); do
+        check "${blocks[i - 1]}: the same in blocks" cmp -s "whole.$i" "blocks.$i"
+    done
+    check "in blocks: at most 96 MiB: $(cat blocks.peak) KiB" test "$(cat blocks.peak)" -le $((96 * 1024))
+    check "in memory it is more: $(cat whole.peak) KiB" test "$(cat whole.peak)" -gt $((96 * 1024))
+    expect "a row that is not finite" 3 'nan.h5: data set /corpus, .* row 150017 is not finite \(NaN at column 5\)' mine nan.h5 -o no.jsonl --memory 96MiB
+    expect "a zero row" 3 'zero.h5: data set /corpus, .* row 17 is all zeros' evaluate zero.h5 --memory 96MiB
+    expect "no place for anything" 2 'the program itself takes up to 40 MiB with 2 threads' price large.h5 --memory 40MiB --threads 2
+    expect "too little" 70 'raise --memory, of which the program itself has a part' mine large.h5 --memory 41MiB --threads 2 -o no.jsonl
+    check "nothing came of them" test ! -e no.jsonl
+}
+
+run_tests "${2:-}" "" test_refused test_equal_rows test_rows test_blocks
 finish

@@ -193,10 +193,10 @@ test_mine() {
     check "what filters took away is counted over all parts" cmp -s <(sed 's/mined1\.jsonl/mined.jsonl/' out) mined.json
     mined_in 3 --threads 1
     mined_in 7 --threads 4
-    expect "mined in little memory" 0 '' "${mine[@]}" -o little.jsonl --memory 40MiB --threads 2
+    expect "mined in little memory" 0 '' "${mine[@]}" -o little.jsonl --memory 64MiB --threads 2
     check "mined in little memory: the same bytes" cmp -s mined.jsonl little.jsonl
     for i in 1 2; do # each with a limit of its own
-        run "${mine[@]}" -o mixed.jsonl --rows "$i/2" --memory "$((i * 40))MiB" --threads 2
+        run "${mine[@]}" -o mixed.jsonl --rows "$i/2" --memory "$((i * 64))MiB" --threads 2
     done
     check "mined in parts, one in little memory: the same bytes" cmp -s mined.jsonl mixed.jsonl
     for i in 1 2 3; do

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Of a group, for what is not counted as data: libraries, the buffers of OpenBLAS and HDF5, stacks.
+// For what is not counted as data: libraries, the buffers of OpenBLAS and HDF5, stacks.
 enum { RESERVE = 32 << 20, RESERVE_THREAD = 4 << 20, LINE_BYTES = 1024 };
 
 struct hn_phrase hn_host_file_value(const char *path, const char *key, const char *separators) {
@@ -136,4 +136,16 @@ void hn_host_limit_memory(struct hn_context *ctx, int64_t asked, int processes) 
     ctx->memory.limit = left;
     ctx->memory.remedy = "that is what the control group (container, batch job) leaves: raise its "
                          "memory";
+}
+
+enum hn_code hn_host_limit_process(struct hn_context *ctx, int64_t asked, int processes) {
+    int64_t data = asked - RESERVE - (int64_t)RESERVE_THREAD * ctx->threads;
+    hn_host_limit_memory(ctx, asked ? data : hn_host_memory(), processes);
+    if (asked && !ctx->memory.remedy)
+        ctx->memory.remedy = "raise --memory, of which the program itself has a part";
+    return asked == 0 || data > 0
+               ? HN_OK
+               : hn_fail(ctx, HN_USAGE,
+                         "--memory: the program itself takes up to %lld MiB with %s: give more",
+                         (long long)(asked - data) >> 20, hn_counted(ctx->threads, "thread").text);
 }

@@ -16,6 +16,10 @@ int64_t hn_host_resident(void); // bytes of this process
 // Sets the limit of ctx->memory: `asked` bytes (0: none), or what the control group still grants,
 // if that is less; of `processes` that begin together in one group each has its share.
 void hn_host_limit_memory(struct hn_context *ctx, int64_t asked, int processes);
+// The same where `asked` (0: what the machine has) is for the whole process, of ctx->threads: part
+// of it is left for what is not counted as data. HN_USAGE: nothing is left.
+HN_MUST_USE enum hn_code hn_host_limit_process(struct hn_context *ctx, int64_t asked,
+                                               int processes);
 
 // The smallest limit of the groups in a file such as /proc/self/cgroup and of those above them
 // (versions 1 and 2, below the folder `mount`), and the smallest number of bytes that they still

@@ -61,7 +61,7 @@ static const struct hn_option evaluate_options[] = {
     HN_RELEVANCE_OPTIONS(struct evaluate_params, o., "none"),
     {HN_STEP_OPTION(struct evaluate_params)},
     {HN_THREADS_OPTION(struct evaluate_params, "; the values do not depend on them")},
-    {HN_MEMORY_OPTION(struct evaluate_params, " (default: what the machine has)")},
+    {HN_CORPUS_MEMORY_OPTION(struct evaluate_params)},
     {0},
 };
 
@@ -389,8 +389,7 @@ static enum hn_code print_values(struct hn_context *ctx, const struct work *w, b
 static enum hn_code run_evaluate(struct hn_context *ctx, const struct hn_call *call) {
     struct work w = {.p = call->params};
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
-    hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory(), 1);
-    if (hn_blas_open(ctx))
+    if (hn_host_limit_process(ctx, w.p->memory, 1) || hn_blas_open(ctx))
         return ctx->code;
     enum hn_code code = evaluate(ctx, &w, call->args[0]);
     if (!code && w.p->per_query)

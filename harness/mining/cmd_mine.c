@@ -82,7 +82,7 @@ static const struct hn_option mine_options[] = {
     {HN_BOOL_OPTION(struct mine_params, mpi, "mpi", NULL,
                     "share the queries out to the ranks of `mpirun -n P hardneg mine --mpi`")},
     {HN_THREADS_OPTION(struct mine_params, "; the file does not depend on them")},
-    {HN_MEMORY_OPTION(struct mine_params, " (default: what the machine has)")},
+    {HN_CORPUS_MEMORY_OPTION(struct mine_params)},
     {HN_OUTPUT_OPTION(struct mine_params, "FILE", "file of the negatives")},
     {0},
 };
@@ -400,8 +400,8 @@ static enum hn_code mine(struct hn_context *ctx, const struct hn_call *call, str
     uint64_t before = number_of(w->output);
     w->begun_ns = hn_wall_ns();
     ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(w->ranks, ctx->threads));
-    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory(), hn_ranks_beside(w->ranks));
-    if (open_parts(ctx, w) || hn_blas_open(ctx))
+    if (hn_host_limit_process(ctx, p->memory, hn_ranks_beside(w->ranks)) || open_parts(ctx, w) ||
+        hn_blas_open(ctx))
         return ctx->code;
     w->mining.quiet = call->quiet || !writes(w);
     enum hn_code code = hn_ranks_agree(ctx, w->ranks, mine_file(ctx, w, call->args[0]));

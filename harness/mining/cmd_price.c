@@ -56,7 +56,7 @@ static const struct hn_option price_options[] = {
     {HN_STEP_OPTION(struct hn_price_params)},
     {HN_DIM_OPTION(struct hn_price_params)},
     {HN_THREADS_OPTION(struct hn_price_params, "; the values do not depend on them")},
-    {HN_MEMORY_OPTION(struct hn_price_params, " (default: what the machine has)")},
+    {HN_CORPUS_MEMORY_OPTION(struct hn_price_params)},
     {0},
 };
 
@@ -385,8 +385,7 @@ static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call
     if (check_options(ctx, w.p))
         return ctx->code;
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
-    hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory(), 1);
-    if (hn_blas_open(ctx))
+    if (hn_host_limit_process(ctx, w.p->memory, 1) || hn_blas_open(ctx))
         return ctx->code;
     if (w.p->mine) {
         enum hn_code said = hn_certify_run(ctx, &w, call->args[0], call->json);

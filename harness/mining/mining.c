@@ -6,13 +6,12 @@
 #include "harness/mining/output.h"
 #include "retrieval/miner.h"
 #include "retrieval/ranking.h"
+#include "retrieval/streamed.h"
 #include "retrieval/take.h"
 #include "retrieval/wanted.h"
 
 enum {
     PART_MIN = 4096, // queries, for each part prepares the corpus anew
-    PIECE_MIN = 256,
-    CANDIDATE = 64 // bytes, at most, while lists are made and filters look at them
 };
 
 // Everything that is open while queries are mined.
@@ -36,16 +35,6 @@ static int64_t count_parts(const struct hn_context *ctx, const struct work *w) {
                                .block = PART_MIN};
     int64_t rows = hn_ranking_rows(w->queries, p, w->m->miner->o.depth);
     return hn_max(hn_parts_count(ctx, &cut), (w->queries + rows - 1) / rows);
-}
-
-// Queries that are mined at a time: their candidates take half the memory that is left, or less.
-static int64_t piece_size(const struct hn_context *ctx, const struct work *w) {
-    const struct hn_matrix *p = &w->m->miner->data.rows[HN_CORPUS];
-    int64_t depth = hn_min(w->m->miner->o.depth, p->rows);
-    int64_t rows = hn_ranking_rows(w->queries, p, depth);
-    int64_t left = ctx->memory.limit - atomic_load(&ctx->memory.live);
-    return ctx->memory.limit == 0 ? rows
-                                  : hn_max(PIECE_MIN, hn_min(rows, left / 2 / (CANDIDATE * depth)));
 }
 
 // A piece as bytes: this, then of each query its number of negatives, those of all, and their
@@ -98,7 +87,8 @@ static enum hn_code mine_piece(struct hn_context *ctx, struct work *w, int64_t f
 static enum hn_code mine_range(struct hn_context *ctx, struct work *w, int64_t from, int64_t end,
                                struct hn_bytes *bytes) {
     for (int64_t count; from < end; from += count) {
-        count = hn_min(piece_size(ctx, w), end - from);
+        count = hn_min(hn_corpus_part(ctx, &w->m->miner->data, w->queries, w->m->miner->o.depth),
+                       end - from);
         if (mine_piece(ctx, w, from, count, bytes))
             return ctx->code;
     }
@@ -153,7 +143,8 @@ static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
 static enum hn_code mine_shared(struct hn_context *ctx, struct work *w) {
     const struct hn_retrieval_data *data = &w->m->miner->data;
     struct hn_digest key;
-    hn_parts_key(&key, "mined rows", &data->rows[HN_QUERIES], &data->rows[HN_CORPUS]);
+    // The corpus, which may not be in memory, is known by the digest of the file.
+    hn_parts_key(&key, "mined rows", &data->rows[HN_QUERIES], &data->rows[HN_QUERIES]);
     hn_digest_add_text(&key, w->m->settings);
     const struct hn_parts_work work = {.key = &key,
                                        .parts = w->parts,

@@ -58,10 +58,10 @@ static enum hn_code read_runs(struct hn_context *ctx, const struct hn_corpus *co
 // The nearest passages of some queries, drawn by the seed of mining, and which runs list them.
 static enum hn_code measure(struct hn_context *ctx, const struct hn_miner *m,
                             struct hn_source_runs *r) {
-    const struct hn_matrix *q = &m->data.rows[HN_QUERIES], *p = &m->data.rows[HN_CORPUS];
+    const struct hn_matrix *q = &m->data.rows[HN_QUERIES];
     HN_SCOPE(ctx);
     r->sample = hn_min(SAMPLE, q->rows);
-    r->nearest = hn_min(m->o.n, p->rows);
+    r->nearest = hn_min(m->o.n, m->data.rows[HN_CORPUS].rows);
     int32_t *order = hn_alloc(ctx, q->rows, sizeof *order);
     float *row = hn_alloc(ctx, r->sample * q->cols, sizeof *row);
     double *share = hn_alloc(ctx, r->sample, sizeof *share);
@@ -71,7 +71,7 @@ static enum hn_code measure(struct hn_context *ctx, const struct hn_miner *m,
     hn_permute((uint64_t)m->o.seed, "mine.sources", 0, 0, 0, order, (int32_t)q->rows);
     hn_gather_rows(q, order, r->sample, row);
     const struct hn_matrix some = {row, r->sample, q->cols, q->cols};
-    if (hn_ranking_run(ctx, &some, p, r->nearest, &ranking))
+    if (hn_corpus_rank(ctx, &m->data, &some, r->nearest, &ranking))
         return ctx->code;
     for (int s = 0; s < r->sources.n; s++) {
         for (int64_t i = 0; i < r->sample; i++) {
