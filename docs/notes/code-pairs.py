@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pairs for code search from the Python packages of a system: the first sentence of a function's docstring, and its code without it.
 
-    code-pairs.py FOLDER [ROOT...] [--most N]      (ROOT: /usr/lib/python3/dist-packages, where none is given)
+    code-pairs.py FOLDER [ROOT...] [--most N] [--skip N]      (ROOT: /usr/lib/python3/dist-packages, where none is given)
 
 Writes queries.jsonl, corpus.jsonl, qrels/train.tsv (a function for each query), qrels/truth.tsv (every function with the same
 sentence or the same code) and groups.txt (a package and the module below it for each query), as the task `pairs` reads
-them. --most keeps that many functions, whole modules drawn by a fixed seed. Standard library only."""
+them. --most keeps that many functions, module by module in an order drawn by a fixed seed, after the --skip first: sets apart. Standard library only."""
 import argparse
 import ast
 import json
@@ -52,6 +52,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("roots", nargs="*", default=[ROOT])
     parser.add_argument("--most", type=int)
+    parser.add_argument("--skip", type=int, default=0)
     o = parser.parse_args()
     found = modules(o.roots)
     names = sorted(found)
@@ -59,9 +60,10 @@ def main():
     rows, seen = [], set()
     for name in names:
         for sentence, code in found[name]:
-            if (sentence, code) not in seen and not (o.most and len(rows) >= o.most):
+            if (sentence, code) not in seen:
                 seen.add((sentence, code))
                 rows.append((name, sentence, code))
+    rows = rows[o.skip:o.skip + o.most] if o.most else rows[o.skip:]
     (o.folder / "qrels").mkdir(parents=True, exist_ok=True)
     by_sentence, by_code = {}, {}
     for i, (_, sentence, code) in enumerate(rows):

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The experiment of docs/notes/trials.md.
+
+    trials.py                               prints its tables, of trials.csv
+    trials.py HARDNEG DATA OUT SEED...      trains what OUT does not hold yet, and writes trials.csv anew: a row a run, values in points
+
+DATA holds beir/tune and beir/set1 to set5. Needs numpy and scipy."""
+import csv
+import io
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+from scipy import stats
+
+FILE = pathlib.Path(__file__).with_suffix(".csv")
+JOB = FILE.with_suffix(".yaml")
+OUTCOMES = {"true_mrr_10": "MRR@10, all functions", "mrr_test": "MRR, test functions", "true_recall_100": "recall@100"}
+COLUMNS = ["set", "setting", "rate", "temperature", "seed", "valid_mrr", *OUTCOMES, *("tfidf_" + c for c in OUTCOMES)]
+GRIDS = (["adam.rate=[0.00025, 0.0005, 0.001]"], ["temperature=[0.03, 0.1]"])
+EXTRA = ["task.pairs.negatives=4", "task.pairs.mine_after=1"]
+SETTINGS = {
+    "uniform": [],
+    "uniform again": ["samplers=[{mosaic: {a: 0, lambda: 0, pool: 256}}]"],
+    "gcbs": ["samplers=[gcbs]"],
+    "mosaic": ["samplers=[{mosaic: {lambda: 0.5, pool: 2000}}]"],
+    "4 mined": ["task.pairs.mined=true", "task.pairs.among=train", "task.pairs.min_rank=31", "task.pairs.max_rank=200", *EXTRA],
+    "4 random": ["task.pairs.mined=random", *EXTRA],
+    "hcl": ["weightings=[{hcl: {beta: 0.5, tau_plus: 0}}]"],
+}
+PAIRS = [(name, "uniform") for name in SETTINGS if name != "uniform"] + [("4 mined", "4 random")]
+
+
+def export(program, folder, table):
+    return list(csv.DictReader(io.StringIO(subprocess.run([program, "export", folder, "--csv", "--table", table], check=True, capture_output=True, text=True).stdout)))
+
+
+def train(program, data, folder, setting, part, options):
+    """Rows of the trainings of a setting on a part of the data, which are run where they are not there."""
+    sets = [f"task.pairs.data=beir/{part}", *SETTINGS[setting], *options]
+    subprocess.run([program, "train", "-q", "-c", JOB, "--data", data, "-o", folder, "--threads", "1", "--workers", "1",
+                    *(word for s in sets for word in ("--set", s))], check=True, stdout=subprocess.DEVNULL)
+    runs, rows = export(program, folder, "runs"), export(program, folder, "training")
+    for i, run in enumerate(runs):
+        own = [row for row in rows if int(row["run"]) == i]
+        value = {**own[-1], **{c: own[0][c] for c in COLUMNS if c.startswith("tfidf_")}}
+        yield [part, setting, own[-1]["learning_rate"], run["temperature"], run["seed"], *(f"{100 * float(value[c]):.3f}" if value[c] else "" for c in COLUMNS[5:])]
+
+
+def tuned(rows):
+    """(rate, temperature) of each setting with the largest valid_mrr."""
+    best = {}
+    for row in rows:
+        if row["valid_mrr"] and float(row["valid_mrr"]) > float(best.get(row["setting"], {"valid_mrr": 0})["valid_mrr"]):
+            best[row["setting"]] = row
+    return {name: (row["rate"], row["temperature"]) for name, row in best.items()}
+
+
+def run(program, data, out, seeds):
+    rows = []
+    for name in SETTINGS:
+        for i, grid in enumerate(GRIDS):
+            rows += train(program, data, f"{out}/tune{i}-{name.replace(' ', '-')}", name, "tune", ["task.pairs.held=0.05", "task.pairs.valid=0.2", *grid])
+    chosen = tuned(dict(zip(COLUMNS, row)) for row in rows)
+    for seed in seeds:
+        for part in ("set1", "set2", "set3", "set4", "set5"):
+            for name, (rate, temperature) in chosen.items():
+                rows += train(program, data, f"{out}/{part}-{seed}-{name.replace(' ', '-')}", name, part,
+                              ["task.pairs.held=0.2", f"adam.rate={rate}", f"temperature={temperature}", f"seeds=[{seed}]"])
+            with open(FILE, "w", newline="", encoding="utf-8") as file:
+                csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+
+
+def holm(p):
+    order, out = np.argsort(p), np.empty(len(p))
+    out[order] = np.minimum(1, np.maximum.accumulate(np.asarray(p)[order] * np.arange(len(p), 0, -1)))
+    return out
+
+
+def half(d):
+    return stats.t.ppf(.975, len(d) - 1) * d.std(ddof=1) / len(d) ** .5
+
+
+def cells(values, form):
+    return " | ".join(f"{m:{form}} ± {half(c):.2f}" for m, c in zip(values.mean(0), values.T))
+
+
+def show():
+    with open(FILE, encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    seeds, parts = [sorted({row[c] for row in rows if row["set"] != "tune"}) for c in ("seed", "set")]
+    whole = [s for s in seeds if sum(row["seed"] == s and row["set"] != "tune" for row in rows) == len(parts) * len(SETTINGS)]
+
+    def values(name, columns):          # [sets, columns]: means over seeds
+        return np.array([[np.mean([float(row[c]) for row in rows if row["setting"] == name and row["set"] == part and row["seed"] in whole])
+                          for c in columns] for part in parts])
+
+    print(f"{len(parts)} sets, seeds {', '.join(whole)}\n")
+    print("| | " + " | ".join(OUTCOMES.values()) + " |\n| --- | --- | --- | --- |")
+    features = values("uniform", ["tfidf_" + c for c in OUTCOMES])
+    print(f"| cosine of the features | {cells(features, '.2f')} |\n| Uniform | {cells(values('uniform', OUTCOMES), '.2f')} |")
+    print(f"| Uniform, beyond its features | {cells(values('uniform', OUTCOMES) - features, '+.2f')} |\n")
+    print("| difference | rate, temperature | " + " | ".join(OUTCOMES.values()) + " |\n| --- | --- | --- | --- | --- |")
+    chosen = tuned(rows)
+    print(f"| Uniform | {', '.join(chosen['uniform'])} | | | |")
+    d = [values(a, OUTCOMES) - values(b, OUTCOMES) for a, b in PAIRS]
+    p = holm([stats.ttest_1samp(c, 0).pvalue for x in d for c in x.T]).reshape(len(PAIRS), -1)
+    for (a, b), x, q in zip(PAIRS, d, p):
+        text = [f"{m:+.2f} ± {half(c):.2f}" + ("*" if r < .05 else " =" if abs(m) + half(c) <= .5 else "") for m, c, r in zip(x.mean(0), x.T, q)]
+        print(f"| {a} to {b} | {', '.join(chosen[a])} | " + " | ".join(text) + " |")
+
+
+if len(sys.argv) > 1:
+    run(*sys.argv[1:4], sys.argv[4:] or ["1"])
+else:
+    show()
