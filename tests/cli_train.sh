@@ -441,6 +441,8 @@ mv code/pairs.tsv code/tuned/qrels/train.tsv
 expect "recipes at what the validation part chooses" 0 'Each at the learning rate and temperature that valid_mrr chooses' \
     train -c pairs.yaml --data code -o tuned --set batch_size=8 --set epochs=1 --set 'seeds=[1, 2, 3]' --set 'samplers=[uniform, knn]' \
     --set 'adam.rate=[0.01, 0.1]' --set task.pairs.data=tuned --set task.pairs.valid=0.3 --set task.pairs.split=group --set 'task.pairs.mined=[false, random]'
+check "the best rate is the validation's" says '^The best learning rate of .* by valid_mrr, 0\.0?1, is the'
+check "and no test outcome's" eval '! says "best learning rate of .* by mrr"'
 check "a row for each recipe" test "$(sed '1,/valid_mrr chooses/d' out | grep -cE '^(uniform|knn), mined=(false|random), rate 0.1?.*')" = 4
 run report tuned
 check "the page has the same" grep -q 'valid_mrr chooses' tuned/index.html

@@ -165,10 +165,12 @@ static bool same_but_rate(const struct hn_trained *t, int64_t a, int64_t b) {
                   hn_overview_mean(&t->overview, b, "temperature").mean) > 0);
 }
 
-// Says it if the best learning rate of a setting is the smallest or the largest that was tried.
+// Says it if the best learning rate of a setting is the smallest or the largest that was tried: by
+// the validation part where there is one, as the test part chooses nothing.
 static void print_rates_at_edge(const struct hn_trained *t) {
+    const char *by = hn_tuned_by(t);
     for (int64_t s = 0; s < t->settings; s++) {
-        const char *column = hn_trained_column(t, s);
+        const char *column = by ? by : hn_trained_column(t, s);
         double min = INFINITY, max = 0, best = NAN, value = -INFINITY;
         bool first = t->base[s] >= 0;
         for (int64_t k = 0; k < t->settings; k++) {

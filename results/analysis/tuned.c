@@ -71,8 +71,7 @@ bool hn_trained_same_recipe(const struct hn_trained *t, int64_t a, int64_t b) {
     return same;
 }
 
-// The first column of a validation part that has a value; NULL: none has.
-static const char *find_validation(const struct hn_trained *t) {
+const char *hn_tuned_by(const struct hn_trained *t) {
     for (int c = t->first; c < t->table->n_columns; c++) {
         const char *name = t->table->column[c].name;
         for (int64_t s = 0; s < t->settings && is_of_validation(name); s++)
@@ -145,7 +144,7 @@ static enum hn_code correct(struct hn_context *ctx, struct hn_tuned *t, int64_t 
 enum hn_code hn_tuned_make(struct hn_context *ctx, const struct hn_trained *t,
                            struct hn_tuned *out) {
     int64_t max = 0;
-    *out = (struct hn_tuned){.trained = t, .by = find_validation(t)};
+    *out = (struct hn_tuned){.trained = t, .by = hn_tuned_by(t)};
     if (!HN_ALLOC(ctx, out->row, t->settings))
         return ctx->code;
     for (int64_t s = 0; out->by && s < t->settings; s++) {

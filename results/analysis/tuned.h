@@ -29,6 +29,10 @@ struct hn_tuned {
 // True if two settings are of one recipe.
 bool hn_trained_same_recipe(const struct hn_trained *t, int64_t a, int64_t b);
 
+// Returns the column of the validation part that settings are chosen by, the first that has a
+// value; NULL: none has.
+const char *hn_tuned_by(const struct hn_trained *t);
+
 // HN_NOT_APPLICABLE: no recipe has several settings with values of a validation part (columns
 // valid_...). What it allocates is owned by the current owner.
 HN_MUST_USE enum hn_code hn_tuned_make(struct hn_context *ctx, const struct hn_trained *t,
