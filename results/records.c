@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Records of JSON as tables, for terminals and Markdown.
-#include "results/records.h"
+// Records of JSON, their cells, and tables of them on a terminal.
+#include "results/records_private.h"
+
 #include "core/real_text.h"
 #include "core/text.h"
 
@@ -9,37 +10,87 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL = 1024, COLUMNS_MAX = 80 };
+enum { COLUMNS_MAX = 80 };
 
-static const json_t *find(const json_t *record, const char *key) {
+const json_t *hn_record_cell(const json_t *record, const char *key) {
     const char *dot = strchr(key, '.');
     if (!dot)
         return json_object_get(record, key);
     char outer[64];
     snprintf(outer, sizeof outer, "%.*s", (int)(dot - key), key);
-    return json_object_get(json_object_get(record, outer), dot + 1);
+    const json_t *cell = json_object_get(record, outer);
+    return json_is_null(cell) ? cell : json_object_get(cell, dot + 1);
 }
 
-// record: NULL for the heading.
-static void cell_text(const struct hn_record_column *c, const json_t *record, char text[CELL]) {
-    const json_t *value = record ? find(record, c->key) : NULL;
-    const char *unit = c->unit ? c->unit : "";
-    if (!value)
-        snprintf(text, CELL, "%s", record ? "" : c->heading);
-    else if (json_is_string(value) && json_string_length(value) == 0)
-        snprintf(text, CELL, "%s", c->empty ? c->empty : "");
-    else if (json_is_string(value))
-        hn_put_text(text, CELL, "%s", json_string_value(value));
-    else if (json_is_integer(value))
-        snprintf(text, CELL, "%lld%s", (long long)json_integer_value(value), unit);
-    else if (json_is_real(value))
-        snprintf(
-            text, CELL, "%s%s",
-            hn_rounded(json_real_value(value) * (c->scale != 0 ? c->scale : 1), c->digits, false)
-                .text,
-            unit);
+static double number_of(const json_t *value) {
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const char *text_of(const json_t *value) {
+    const char *text = json_string_value(value);
+    return text ? text : "";
+}
+
+struct hn_record_number hn_record_number(const json_t *cell) {
+    if (!json_is_object(cell))
+        return (struct hn_record_number){number_of(cell), NAN, NAN, NAN, false, "", ""};
+    return (struct hn_record_number){
+        number_of(json_object_get(cell, "value")),   number_of(json_object_get(cell, "half")),
+        number_of(json_object_get(cell, "lo")),      number_of(json_object_get(cell, "hi")),
+        json_is_true(json_object_get(cell, "sign")), text_of(json_object_get(cell, "mark")),
+        text_of(json_object_get(cell, "hint"))};
+}
+
+int hn_digits_by_half(double half, int digits) {
+    return half > 0 ? (int)fmin(4, fmax(digits, 1 - floor(log10(half)))) : digits;
+}
+
+double hn_record_scale(const struct hn_record_column *c) { return c->scale != 0 ? c->scale : 1; }
+
+int hn_record_places(const struct hn_record_column *c, struct hn_record_number n) {
+    return c->as == HN_BY_HALF ? hn_digits_by_half(hn_record_scale(c) * n.half, c->digits)
+                               : c->digits;
+}
+
+bool hn_record_is_slight(const struct hn_record_column *c, struct hn_record_number n) {
+    return c->as == HN_CHANCE && n.value < 0.5 * pow(10, -c->digits);
+}
+
+static void number_text(const struct hn_record_column *c, const json_t *cell, const char *pm,
+                        char *text, size_t size) {
+    const struct hn_record_number n = hn_record_number(cell);
+    double scale = hn_record_scale(c);
+    int digits = hn_record_places(c, n);
+    if (!isfinite(n.value)) {
+        snprintf(text, size, "-");
+        return;
+    }
+    if (c->as == HN_GENERAL)
+        snprintf(text, size, "%.*g", digits, scale * n.value);
+    else if (hn_record_is_slight(c, n))
+        snprintf(text, size, "<%.*f", digits, pow(10, -digits));
     else
-        snprintf(text, CELL, "-");
+        snprintf(text, size, "%s", hn_rounded(scale * n.value, digits, n.sign).text);
+    if (!c->alone && isfinite(n.half))
+        hn_append(text, size, "%s%s", pm, hn_rounded(scale * n.half, digits, false).text);
+    hn_append(text, size, "%s%s", c->marked ? n.mark : "", c->unit ? c->unit : "");
+}
+
+void hn_record_text(const struct hn_record_column *c, const json_t *record,
+                    char text[HN_RECORD_TEXT]) {
+    const json_t *value = record ? hn_record_cell(record, c->key) : NULL;
+    if (!value)
+        snprintf(text, HN_RECORD_TEXT, "%s", record ? "" : c->brief ? c->brief : c->heading);
+    else if (c->empty &&
+             (json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0)))
+        snprintf(text, HN_RECORD_TEXT, "%s", c->empty);
+    else if (json_is_string(value))
+        hn_put_text(text, HN_RECORD_TEXT, "%s", json_string_value(value));
+    else if (json_is_integer(value))
+        snprintf(text, HN_RECORD_TEXT, "%lld%s", (long long)json_integer_value(value),
+                 c->unit ? c->unit : "");
+    else
+        number_text(c, value, " +- ", text, HN_RECORD_TEXT);
     for (; *text; text++)
         if (iscntrl((unsigned char)*text))
             *text = ' ';
@@ -51,10 +102,10 @@ static bool is_long(const struct hn_record_column *column, const char *text) {
 
 static void print_line(const struct hn_record_column *column, const int *width,
                        const json_t *record, FILE *out) {
-    char text[CELL];
+    char text[HN_RECORD_TEXT];
     int owed = 0; // spaces: none are left at the end of a line
     for (int c = 0; column[c].heading; c++) {
-        cell_text(&column[c], record, text);
+        hn_record_text(&column[c], record, text);
         if (c == 0 && is_long(column, text)) {
             fprintf(out, "%s\n", text);
             *text = '\0';
@@ -88,10 +139,10 @@ void hn_record_print(const struct hn_record_column *column, const json_t *record
 static int find_widths(const struct hn_record_column *column, const json_t *records,
                        int width[COLUMNS_MAX]) {
     int n = min_widths(column, width);
-    char text[CELL];
+    char text[HN_RECORD_TEXT];
     for (size_t row = 0; row <= json_array_size(records); row++) // the headings come last, as NULL
         for (int c = 0; c < n; c++) {
-            cell_text(&column[c], json_array_get(records, row), text);
+            hn_record_text(&column[c], json_array_get(records, row), text);
             if (c > 0 || !is_long(column, text))
                 width[c] = (int)hn_max(width[c], (int64_t)strlen(text));
         }
@@ -103,6 +154,23 @@ int hn_records_width(const struct hn_record_column *column, const json_t *record
     for (int c = 0; c < n; c++)
         all += width[c] + (c > 0 ? 2 : 0);
     return all;
+}
+
+bool hn_records_complete(const struct hn_record_column *column, int n) {
+    for (int c = 0; c < n; c++)
+        if (!column[c].key || !column[c].heading)
+            return false;
+    return true;
+}
+
+bool hn_records_take_out(struct hn_record_column *column, const char *key) {
+    int c = 0;
+    while (column[c].heading && strcmp(column[c].key, key) != 0)
+        c++;
+    bool there = column[c].heading != NULL;
+    for (; column[c].heading; c++)
+        column[c] = column[c + 1];
+    return there;
 }
 
 void hn_records_fit(struct hn_record_column *column, const json_t *records) {
@@ -122,37 +190,51 @@ void hn_records_print(const struct hn_record_column *column, const json_t *recor
         print_line(column, width, json_array_get(records, row), out);
 }
 
-void hn_markdown_put(FILE *out, const char *text) {
-    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        if (iscntrl(*s))
-            fputc(' ', out);
-        else if (strchr("<>&@#", *s))
-            fprintf(out, "&#%d;", *s);
-        else if (strchr("\\`*_{}[]()!|~", *s))
-            fprintf(out, "\\%c", *s);
-        else
-            fputc(*s, out);
+enum hn_code hn_records_each(struct hn_context *ctx, const struct hn_records *t, hn_record_put *put,
+                             FILE *out) {
+    int64_t n = t->row ? (int64_t)json_array_size(t->row) : t->table->rows;
+    for (int64_t i = 0; i < n; i++) {
+        json_t *record =
+            t->row ? json_incref(json_array_get(t->row, (size_t)i)) : hn_table_json(t->table, i);
+        if (!record)
+            return hn_fail(ctx, HN_MEMORY, "out of memory for a row of table %s", t->name);
+        put(t->column, record, out);
+        json_decref(record);
     }
+    return HN_OK;
 }
 
-void hn_records_markdown(const struct hn_record_column *column, const json_t *records, FILE *out) {
-    char text[CELL];
-    for (const struct hn_record_column *c = column; c->heading; c++)
-        fprintf(out, *c->heading ? "| %s " : "| ", c->heading);
-    fputs("|\n", out);
-    for (const struct hn_record_column *c = column; c->heading; c++)
-        fputs(c->width < 0 ? "| --- " : "| ---: ", out);
-    fputs("|\n", out);
-    for (size_t row = 0; row < json_array_size(records); row++) {
-        for (const struct hn_record_column *c = column; c->heading; c++) {
-            cell_text(c, json_array_get(records, row), text);
-            hn_print(out, hn_markdown_put, "| %s ", text);
-        }
-        fputs("|\n", out);
-    }
+enum hn_code hn_records_of_table(struct hn_context *ctx, const struct hn_table *t,
+                                 struct hn_records *out) {
+    *out = (struct hn_records){.name = t->name, .table = t};
+    out->column = hn_zalloc(ctx, t->n_columns + 1, sizeof *out->column);
+    for (int c = 0; out->column && c < t->n_columns; c++)
+        out->column[c] =
+            (struct hn_record_column){.key = t->column[c].name,
+                                      .heading = t->column[c].name,
+                                      .help = t->column[c].long_name,
+                                      .width = t->column[c].kind == HN_COLUMN_TEXT ? -1 : 1,
+                                      .digits = 6,
+                                      .as = HN_GENERAL};
+    return out->column ? HN_OK : ctx->code;
 }
 
 json_t *hn_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+json_t *hn_json_number(struct hn_record_number n) {
+    if (!isfinite(n.value))
+        return json_null();
+    json_t *cell =
+        json_pack("{s:o, s:o, s:o, s:o}", "value", hn_json_real(n.value), "half",
+                  hn_json_real(n.half), "lo", hn_json_real(n.lo), "hi", hn_json_real(n.hi));
+    if (n.sign)
+        json_object_set_new(cell, "sign", json_true());
+    if (n.mark && *n.mark)
+        json_object_set_new(cell, "mark", hn_json_text(n.mark));
+    if (n.hint && *n.hint)
+        json_object_set_new(cell, "hint", hn_json_text(n.hint));
+    return cell;
+}
 
 json_t *hn_json_text(const char *text) {
     char *clean = NULL;
@@ -182,26 +264,4 @@ json_t *hn_table_json(const struct hn_table *t, int64_t row) {
                                                      : json_integer(cells->count[row]));
     }
     return object;
-}
-
-enum hn_code hn_json_print(struct hn_context *ctx, json_t *document, FILE *out) {
-    bool good = document && (json_dumpf(document, out, JSON_INDENT(2)) == 0 || ferror(out));
-    json_decref(document);
-    if (!good)
-        return hn_fail(ctx, HN_MEMORY, "out of memory for the JSON document");
-    fputc('\n', out);
-    return HN_OK;
-}
-
-int hn_control_bytes(const char *text) {
-    unsigned char c = (unsigned char)text[0];
-    if (c == 0xc2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xa0)
-        return 2;
-    return (c > 0 && c < ' ') || c == 0x7f;
-}
-
-bool hn_is_formula(const char *text) {
-    for (int blank = 1; blank > 0; text += blank)
-        blank = *text == ' ' ? 1 : hn_control_bytes(text);
-    return *text && strchr("=+-@", *text);
 }

@@ -1,69 +1,41 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg export`: a table of results as CSV, safe for spreadsheets.
 #include "core/files.h"
-#include "core/real_text.h"
 #include "core/text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/job/fields.h"
 #include "harness/job/list.h"
-#include "plots/report/latex.h"
-#include "results/records.h"
+#include "results/analysis/settings_tables.h"
+#include "results/analysis/trained_tables.h"
 #include "results/rows.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 
+#define NUMBER(format) FORMAT_##format,
+enum { HN_RECORD_FORMATS(NUMBER) FORMATS };
+#define NAMED(format) "--" #format ", "
+#define ADDRESS(format) &hn_records_as_##format,
+static const struct hn_record_format *const formats[FORMATS] = {HN_RECORD_FORMATS(ADDRESS)};
+
 struct export_params {
     char *table, *output;
-    bool csv, latex;
+    bool as[FORMATS];
 };
 
 #define OPTION(kind, ...) HN_##kind##_OPTION(struct export_params, __VA_ARGS__)
+#define FORMAT_OPTION(format) {OPTION(BOOL, as[FORMAT_##format], #format, NULL, "as " #format)},
 static const struct hn_option export_options[] = {
-    {OPTION(BOOL, csv, "csv", NULL, "comma-separated values (the default)")},
-    {OPTION(BOOL, latex, "latex", NULL, "a tabular for LaTeX with the package booktabs")},
-    {OPTION(TEXT, table, "table",
-            "runs, timing, snapshots, or any other table of the file; settings: a row for each "
-            "setting, with means, intervals and paired differences to Uniform; for LaTeX also "
-            "accuracies (default: runs; for LaTeX settings or accuracies)"),
-     .metavar = "NAME"},
+    HN_RECORD_FORMATS(FORMAT_OPTION){
+        OPTION(TEXT, table, "table",
+               "runs, timing, snapshots, or any other table of the file; settings: a row for each "
+               "setting, with means, intervals and paired differences to Uniform; for people also "
+               "accuracies (default: runs; for people settings or accuracies)"),
+        .metavar = "NAME"},
     {OPTION(OUTPUT, "FILE", "file to write (default: standard output)")},
     {0},
 };
-
-// A spreadsheet runs a text that begins as a formula: a quote before it makes it a text again.
-// Control characters become blanks.
-static void put_text(FILE *out, const char *text) {
-    bool formula = hn_is_formula(text), quoted = formula || strpbrk(text, ",\"");
-    fputs(formula ? "\"'" : quoted ? "\"" : "", out);
-    for (; *text; text++) {
-        int control = hn_control_bytes(text);
-        if (*text == '"')
-            fputc('"', out);
-        fputc(control ? ' ' : *text, out);
-        text += control == 2;
-    }
-    fputs(quoted ? "\"" : "", out);
-}
-
-// In the shortest form that reads back equal; NaN as nothing.
-static void put_real(FILE *out, double value) {
-    if (!isnan(value))
-        fputs(hn_real_text(value).text, out);
-}
-
-static void put_cell(FILE *out, const struct hn_table *t, int c, int64_t row) {
-    const union hn_column_cells *cells = &t->cells[c];
-    if (t->column[c].kind == HN_COLUMN_TEXT)
-        put_text(out, cells->text[row] ? cells->text[row] : "");
-    else if (t->column[c].kind == HN_COLUMN_INT)
-        fprintf(out, "%" PRId64, cells->count[row]);
-    else
-        put_real(out, cells->real[row]);
-}
 
 static bool is_option_of(const struct hn_registry *registry, const char *name) {
     struct hn_registry_entry entry;
@@ -84,70 +56,37 @@ static bool is_option(const struct hn_column *column) {
     return false;
 }
 
-// Names that data frames and SQL take as they are: an option, as `lambda` or `from`, has a prefix,
+// A name that data frames and SQL take as it is: an option, as `lambda` or `from`, has a prefix,
 // and `m` behind `M`, which SQL takes for the same, a number.
-static void put_name(FILE *out, const struct hn_table *t, int c) {
+static const char *data_name(struct hn_context *ctx, const struct hn_table *t, int c) {
     const char *name = t->column[c].name;
     bool word = hn_is_among(name, HN_COLUMNS("order", "group", "from", "to", "by"));
     bool twice = false;
     for (int i = 0; i < c; i++)
         twice |= strcasecmp(t->column[i].name, name) == 0;
-    fputs(is_option(&t->column[c]) ? "opt_" : word ? "col_" : "", out);
-    put_text(out, name);
-    fputs(twice ? "_2" : "", out);
+    return hn_format(ctx, "%s%s%s",
+                     is_option(&t->column[c]) ? "opt_"
+                     : word                   ? "col_"
+                                              : "",
+                     name, twice ? "_2" : "");
 }
 
-static void put_table(FILE *out, const struct hn_table *t) {
-    for (int c = 0; c < t->n_columns; c++) {
-        fputs(c ? "," : "", out);
-        put_name(out, t, c);
-    }
-    fputs("\r\n", out);
-    for (int64_t row = 0; row < t->rows; row++) {
-        for (int c = 0; c < t->n_columns; c++) {
-            fputs(c ? "," : "", out);
-            put_cell(out, t, c, row);
-        }
-        fputs("\r\n", out);
-    }
-}
-
-// As CSV; the names of columns of /runs as in its own CSV.
-static void put_setting_name(FILE *out, const struct hn_table *runs, const char *name) {
-    int c = hn_table_find(runs, name);
-    if (c >= 0 && runs->column[c].role != HN_ROLE_QUALITY)
-        put_name(out, runs, c);
-    else
-        fputs(name, out);
-}
-
-static void put_value(FILE *out, const json_t *value) {
-    if (json_is_string(value))
-        put_text(out, json_string_value(value));
-    else if (json_is_real(value))
-        put_real(out, json_real_value(value));
-    else if (!json_is_null(value))
-        fprintf(out, "%" JSON_INTEGER_FORMAT,
-                json_is_boolean(value) ? (json_int_t)json_boolean_value(value)
-                                       : json_integer_value(value));
-}
-
-static void put_settings(FILE *out, const struct hn_table *runs, json_t *rows) {
+// Columns of records of settings, named as those of /runs are; there is one at least.
+static enum hn_code settings_columns(struct hn_context *ctx, const struct hn_table *runs,
+                                     struct hn_records *t) {
+    json_t *first = json_array_get(t->row, 0), *value;
     const char *name;
-    json_t *value;
-    for (size_t i = 0; i < json_array_size(rows) + 1; i++) { // the names first
-        json_t *row = json_array_get(rows, i > 0 ? i - 1 : 0);
-        const char *before = "";
-        json_object_foreach(row, name, value) {
-            fputs(before, out);
-            if (i == 0)
-                put_setting_name(out, runs, name);
-            else
-                put_value(out, value);
-            before = ",";
-        }
-        fputs("\r\n", out);
+    int n = 0;
+    t->column = hn_zalloc(ctx, (int64_t)json_object_size(first) + 1, sizeof *t->column);
+    if (!t->column)
+        return ctx->code;
+    json_object_foreach(first, name, value) {
+        int c = hn_table_find(runs, name);
+        bool renamed = c >= 0 && runs->column[c].role != HN_ROLE_QUALITY;
+        t->column[n++] = (struct hn_record_column){name, renamed ? data_name(ctx, runs, c) : name,
+                                                   .width = json_is_string(value) ? -1 : 0};
     }
+    return hn_records_complete(t->column, n) ? HN_OK : ctx->code;
 }
 
 static enum hn_code no_table(struct hn_context *ctx, const struct hn_results *r, const char *path,
@@ -164,33 +103,33 @@ struct content {
     const struct hn_results *results;
     const char *name;
     const struct hn_table *table; // NULL: made of it
-    bool latex, accuracies, json;
+    const struct hn_record_format *format;
+    bool accuracies;
 };
 
-static json_t *rows_of(const struct hn_table *t) {
-    json_t *rows = json_array();
-    for (int64_t row = 0; row < t->rows; row++)
-        json_array_append_new(rows, hn_table_json(t, row));
-    return rows;
+// The columns of a stored table, whose data have names of their own.
+static enum hn_code table_columns(struct hn_context *ctx, const struct content *c,
+                                  struct hn_records *t) {
+    if (hn_records_of_table(ctx, c->table, t))
+        return ctx->code;
+    t->name = c->name;
+    for (int i = 0; !c->format->shown && i < c->table->n_columns; i++)
+        t->column[i].heading = data_name(ctx, c->table, i);
+    return hn_records_complete(t->column, c->table->n_columns) ? HN_OK : ctx->code;
 }
 
 static enum hn_code put(struct hn_context *ctx, const struct content *c, FILE *out) {
-    json_t *rows = NULL;
-    if (!c->table && c->latex)
-        return (c->accuracies ? hn_latex_accuracies : hn_latex_settings)(ctx, c->results, out);
-    if (!c->table && hn_settings_json(ctx, c->results, &rows))
-        return ctx->code;
-    if (c->json)
-        return hn_json_print(
-            ctx,
-            json_pack("{s:s, s:o}", "table", c->name, "rows", c->table ? rows_of(c->table) : rows),
-            out);
-    if (c->table)
-        (c->latex ? hn_latex_table : put_table)(out, c->table);
-    else
-        put_settings(out, &c->results->runs, rows);
-    json_decref(rows);
-    return HN_OK;
+    struct hn_records t = {.name = c->name};
+    if (!c->table && c->format->shown)
+        return (c->accuracies ? hn_trained_print : hn_settings_print)(ctx, c->results, c->format,
+                                                                      out);
+    enum hn_code code =
+        c->table ? table_columns(ctx, c, &t) : hn_settings_json(ctx, c->results, &t.row);
+    if (!code && !c->table)
+        code = settings_columns(ctx, &c->results->runs, &t);
+    code = code ? code : c->format->print(ctx, &t, out);
+    json_decref(t.row);
+    return code;
 }
 
 static enum hn_code put_file(struct hn_context *ctx, const struct content *c, const char *output) {
@@ -205,19 +144,27 @@ static enum hn_code put_file(struct hn_context *ctx, const struct content *c, co
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const struct export_params *p = call->params;
     struct hn_results r = {0};
-    if (p->csv + p->latex + call->json > 1)
-        return hn_fail(ctx, HN_USAGE, "--csv, --latex or --json: give one of them, not both");
+    const struct hn_record_format *format = NULL;
+    int asked = call->json;
+    for (int i = 0; i < FORMATS; i++) {
+        asked += p->as[i];
+        format = p->as[i] ? formats[i] : format;
+    }
+    if (asked > 1)
+        return hn_fail(ctx, HN_USAGE,
+                       HN_RECORD_FORMATS(NAMED) "--json: give one of them, not both");
+    format = call->json ? &hn_records_as_json : format ? format : &hn_records_as_csv;
     if (hn_results_open(ctx, call->args[0], &r))
         return ctx->code;
     bool trained = hn_results_table(&r, "training") != NULL;
-    const char *name = p->table    ? p->table
-                       : !p->latex ? "runs"
-                       : trained   ? "accuracies"
-                                   : "settings";
-    struct content c = {.results = &r, .name = name, .latex = p->latex, .json = call->json};
+    const char *name = p->table         ? p->table
+                       : !format->shown ? "runs"
+                       : trained        ? "accuracies"
+                                        : "settings";
+    struct content c = {.results = &r, .name = name, .format = format};
     c.accuracies = strcmp(name, "accuracies") == 0;
     bool settings = strcmp(name, "settings") == 0;
-    if (!settings && !(p->latex && c.accuracies)) {
+    if (!settings && !(format->shown && c.accuracies)) {
         c.table = strcmp(name, "timing") == 0 ? &r.timing : hn_results_table(&r, name);
         if (!c.table)
             return no_table(ctx, &r, call->args[0], name);
@@ -231,13 +178,15 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 const struct hn_command hn_cmd_export = {
     .name = "export",
     .group = HN_GROUP_RESULTS,
-    .usage = "hardneg export RESULTS --csv|--latex|--json [--table NAME] [-o FILE]",
-    .summary = "write a table of a results file as CSV, LaTeX or JSON",
+    .usage =
+        "hardneg export RESULTS --csv|--latex|--markdown|--html|--json [--table NAME] [-o FILE]",
+    .summary = "write a table of a results file as CSV, LaTeX, Markdown, HTML or JSON",
     .details = "RESULTS is a results file or the folder of a run. One line per row, with a line of "
                "names first, as RFC 4180 has it; numbers in the shortest form that reads back "
                "equal, empty where none applies; a text that a spreadsheet would run as a formula "
                "(=, +, -, @ first) has a ' before it. Options have the prefix opt_, so that data "
-               "frames and SQL take the names. For LaTeX, a tabular: settings has the last step of "
+               "frames and SQL take the names. For LaTeX, Markdown and HTML: settings has the last "
+               "step of "
                "each file with means over seeds, differences to Uniform paired by seed, and "
                "letters: rows that share one do not differ significantly (95 % intervals of paired "
                "differences, for all pairs together); accuracies has the same of trainings.",

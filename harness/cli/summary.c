@@ -6,61 +6,15 @@
 #include "core/text.h"
 #include "harness/host/processes.h"
 #include "harness/run/foresee.h"
-#include "results/analysis/overview.h"
-#include "results/analysis/params.h"
-#include "results/analysis/shown.h"
-#include "results/analysis/trained.h"
+#include "results/analysis/settings_tables.h"
 #include "results/records.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
-// Digits are those of hn_shown_find(), but for times, which have a unit here.
-static const struct hn_record_column measures[] = {
-    {"seeds", "seeds", .width = 5},
-    {"fn_ratio", "fn_ratio"},
-    {"fn_ratio half", "+-"},
-    {"fn_ratio minus", "-uniform"},
-    {"fn_ratio minus half", "+-"},
-    {"true_mean", "true_mean"},
-    {"true_mean minus", "-uniform"},
-    {"true_mean minus half", "+-"},
-    {"true_lme", "true_lme"},
-    {"hard_true_mean", "hardest"},
-    {"hard_true_mean minus", "-uniform"},
-    {"hard_true_mean minus half", "+-"},
-    {"true_anchors", "anchors"},
-    {"cos_mean", "cos_mean"},
-    {"fn_mass", "fn_mass"},
-    {"fn_loss_mass", "fn_loss_mass"},
-    {"clamp_rate", "clamp_rate"},
-    {"loss_batch", "loss_batch"},
-    {"gap", "gap"},
-    {"coverage", "coverage"},
-    {"graph_age", "age"},
-    {HN_SHOWN_COST, "ms/batch", .digits = 4, .scale = 1e3},
-    {"cost_s", "cost_s", .digits = 1, .scale = 1e6, .unit = " us"},
-    {"cost_g", "cost_g", .digits = 1, .scale = 1e3, .unit = " ms"},
-    {"front", "front", .width = 5},
-    {"error", "", .width = -1},
-};
-enum {
-    MEASURES = sizeof measures / sizeof measures[0],
-    COLUMNS = 1 + HN_GRID_AXES + MEASURES + HN_HEADED_MAX + 1,
-    ROWS_MAX = 60
-};
-
-// key: a column, and which number of it.
-static double value_of(const struct hn_overview *o, int64_t s, const char *key) {
-    char name[32];
-    if (strcmp(key, HN_SHOWN_COST) == 0)
-        return hn_overview_cost(o, s).batch;
-    const char *minus = strstr(key, " minus"), *half = strstr(key, " half");
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(key, " "), key);
-    struct hn_mean mean = (minus ? hn_overview_to_uniform : hn_overview_mean)(o, s, name);
-    return half ? mean.half : mean.mean;
-}
+enum { COLUMNS = HN_GRID_AXES + HN_SETTING_COLUMNS + 4, ROWS_MAX = 60 };
 
 // Why a cell of the setting has no numbers, "" if all have.
 static void put_error(const struct hn_results *r, const struct hn_overview *o, int64_t s,
@@ -73,42 +27,6 @@ static void put_error(const struct hn_results *r, const struct hn_overview *o, i
                         hn_table_text(&r->runs, cells.row[i], "status"),
                         hn_table_text(&r->runs, cells.row[i], "error"));
     json_object_set_new(row, "error", hn_json_text(error));
-}
-
-static json_t *setting_row(const struct hn_results *r, const struct hn_overview *o, int64_t s) {
-    json_t *row =
-        json_pack("{s:o, s:I, s:s}", "sampler", hn_json_text(hn_overview_sampler(o, s)), "seeds",
-                  (json_int_t)o->seeds[s], "front", hn_front_mark(o->standing[s]));
-    for (int a = 0; a < o->axes; a++)
-        json_object_set_new(row, o->axis[a].name,
-                            hn_json_text(hn_overview_value(o, s, o->axis[a].name).text));
-    for (int m = 0; m < MEASURES; m++)
-        if (!json_object_get(row, measures[m].key))
-            json_object_set_new(row, measures[m].key,
-                                hn_json_real(value_of(o, s, measures[m].key)));
-    for (int h = 0; h < o->n_headed; h++)
-        json_object_set_new(row, o->headed[h]->name,
-                            hn_json_real(value_of(o, s, o->headed[h]->name)));
-    put_error(r, o, s, row);
-    return row;
-}
-
-// True if a column says anything; graphs are mostly fresh, weights those of the pairs, and all
-// anchors have true negatives.
-static bool is_shown(const json_t *rows, const struct hn_overview *o, const char *key) {
-    bool weights = strcmp(key, "fn_mass") == 0 || strcmp(key, "fn_loss_mass") == 0 ||
-                   strcmp(key, "clamp_rate") == 0 || strcmp(key, "loss_batch") == 0,
-         ages = strcmp(key, "graph_age") == 0, anchors = strcmp(key, "true_anchors") == 0;
-    if (weights && !hn_overview_varies(o, "weighting"))
-        return false;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *value = json_object_get(json_array_get(rows, i), key);
-        if (ages      ? json_real_value(value) > 0
-            : anchors ? json_is_number(value) && json_real_value(value) < 1
-                      : json_is_number(value) || json_string_length(value) > 0)
-            return true;
-    }
-    return false;
 }
 
 // "of: text" in lines of that width; nothing of an empty text.
@@ -127,45 +45,33 @@ static void print_shared(const struct hn_overview *o) {
     }
 }
 
-static struct hn_record_column with_digits(struct hn_record_column column) {
-    char name[32];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(column.key, " "), column.key);
-    const struct hn_shown *shown = hn_shown_find(name);
-    if (shown && shown->digits >= 0)
-        column.digits = hn_shown_digits_unscaled(shown);
-    return column;
-}
-
 enum { LINE = HN_RECORDS_LINE, SETTING = 20 }; // characters; what a setting has at least
 
-// Columns that a table too wide for a line does without, the first first. Neighbours that say how
-// sure a number is come after whole measures.
-static const char *const spared[] = {"loss_batch",
-                                     "clamp_rate",
-                                     "fn_loss_mass",
-                                     "gap",
-                                     "graph_age",
-                                     "coverage",
-                                     "cos_mean",
-                                     "true_lme",
-                                     "cost_g",
-                                     "cost_s",
-                                     "fn_ratio half",
-                                     "hard_true_mean minus half",
-                                     "true_mean minus half",
-                                     "true_anchors",
-                                     "fn_mass",
-                                     "true_mean minus",
-                                     "true_mean"};
+// A table of settings. spared: of its columns of measures, which stand from `measures` on.
+struct summary {
+    struct hn_record_column column[COLUMNS];
+    int measures, n, spared[HN_SETTING_COLUMNS];
+};
 
-static bool take_out(struct hn_record_column *column, const char *key) {
-    int c = 0;
-    while (column[c].heading && strcmp(column[c].key, key) != 0)
-        c++;
-    bool there = column[c].heading != NULL;
-    for (; column[c].heading; c++)
-        column[c] = column[c + 1];
-    return there;
+static void take_out(struct summary *t, int c) {
+    for (int i = c; i < t->n; i++)
+        t->column[i] = t->column[i + 1];
+    for (int i = c - t->measures; i + 1 < HN_SETTING_COLUMNS; i++)
+        t->spared[i] = t->spared[i + 1];
+    t->n--;
+}
+
+// The column that the table does without next, -1 = none.
+static int next_spared(const struct summary *t) {
+    int next = -1, min = INT_MAX;
+    for (int c = t->measures; c < t->n; c++) {
+        int spared = t->spared[c - t->measures];
+        if (spared > 0 && spared < min) {
+            next = c;
+            min = spared;
+        }
+    }
+    return next;
 }
 
 // The sampler and where a row differs from others, "gcbs quantile=0.9, B=32", in place of a column
@@ -187,24 +93,31 @@ static void join_axes(const struct hn_overview *o, struct hn_record_column *colu
         json_object_set_new(row, "sampler", hn_json_text(text));
     }
     for (int a = 0; a < o->axes; a++)
-        (void)take_out(column, o->axis[a].name);
+        (void)hn_records_take_out(column, o->axis[a].name);
 }
 
 // Makes the table as narrow as a line, and says what it does without.
-static void fit(const struct hn_overview *o, struct hn_record_column *column, json_t *rows) {
+static void fit(const struct hn_overview *o, struct summary *t, json_t *rows) {
     char without[HN_MESSAGE_MAX] = "";
-    bool errors = hn_records_width(column, rows) > LINE && take_out(column, "error");
-    if (hn_records_width(column, rows) > LINE && o->axes > 0) {
-        join_axes(o, column, rows);
-        column[0].max = SETTING;
+    bool errors =
+        hn_records_width(t->column, rows) > LINE && hn_records_take_out(t->column, "error");
+    if (hn_records_width(t->column, rows) > LINE && o->axes > 0) {
+        join_axes(o, t->column, rows);
+        t->column[0].max = SETTING;
+        t->measures -= o->axes;
     }
-    for (size_t i = 0; i < sizeof spared / sizeof *spared; i++)
-        if (hn_records_width(column, rows) > LINE && take_out(column, spared[i]) &&
-            !strchr(spared[i], ' '))
-            hn_append(without, sizeof without, "%s%s", *without ? ", " : "", spared[i]);
-    column[0].max = 0;
-    hn_records_fit(column, rows);
-    hn_records_print(column, rows, stdout);
+    for (t->n = t->measures; t->column[t->n].heading;)
+        t->n++;
+    for (int c; hn_records_width(t->column, rows) > LINE && (c = next_spared(t)) >= 0;) {
+        const char *key = t->column[c].key, *dot = strchr(key, '.');
+        if (!strchr(key, ' ') && strcmp(dot, ".half") != 0)
+            hn_append(without, sizeof without, "%s%.*s", *without ? ", " : "", (int)(dot - key),
+                      key);
+        take_out(t, c);
+    }
+    t->column[0].max = 0;
+    hn_records_fit(t->column, rows);
+    hn_records_print(t->column, rows, stdout);
     for (size_t i = 0; errors && i < json_array_size(rows); i++)
         put_line(json_string_value(json_object_get(json_array_get(rows, i), "sampler")),
                  json_string_value(json_object_get(json_array_get(rows, i), "error")));
@@ -213,19 +126,29 @@ static void fit(const struct hn_overview *o, struct hn_record_column *column, js
     put_line("left out for the width", without);
 }
 
-static void print_rows(const struct hn_overview *o, json_t *rows) {
-    struct hn_record_column column[COLUMNS] = {{"sampler", "sampler", .width = -7}};
-    int n = 1;
+static bool has_text(const json_t *rows, const char *key) {
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if (json_string_length(json_object_get(json_array_get(rows, i), key)) > 0)
+            return true;
+    return false;
+}
+
+static enum hn_code print_rows(struct hn_context *ctx, const struct hn_overview *o, json_t *rows) {
+    struct summary t = {.column = {{"sampler", "sampler", .width = -7}}, .n = 1};
     for (int a = 0; a < o->axes; a++)
-        column[n++] = (struct hn_record_column){o->axis[a].name, o->axis[a].name, .width = -1};
-    for (int m = 0; m < MEASURES; m++) {
-        for (int h = 0; h < o->n_headed && strcmp(measures[m].key, "cost_s") == 0; h++)
-            column[n++] = (struct hn_record_column){o->headed[h]->name, o->headed[h]->name,
-                                                    .digits = HN_SHOWN_DIGITS};
-        if (is_shown(rows, o, measures[m].key))
-            column[n++] = with_digits(measures[m]);
-    }
-    fit(o, column, rows);
+        t.column[t.n++] = (struct hn_record_column){o->axis[a].name, o->axis[a].name, .width = -1};
+    t.column[t.n++] = (struct hn_record_column){"seeds", "seeds", .width = 5};
+    t.measures = t.n;
+    int n;
+    if (hn_setting_brief_columns(ctx, o, rows, &t.column[t.n], t.spared, &n))
+        return ctx->code;
+    t.n += n;
+    if (has_text(rows, "front"))
+        t.column[t.n++] = (struct hn_record_column){"front", "front", .width = 5};
+    if (has_text(rows, "error"))
+        t.column[t.n] = (struct hn_record_column){"error", "", .width = -1};
+    fit(o, &t, rows);
+    return HN_OK;
 }
 
 static bool is_of_step(const struct hn_results *r, const struct hn_overview *o, int64_t s,
@@ -271,10 +194,15 @@ static enum hn_code print_settings(struct hn_context *ctx, const struct hn_resul
                        step);
     json_t *rows = json_array();
     for (int64_t s = 0; s < o->settings; s++)
-        if (setting[s].shown)
-            json_array_append_new(rows, setting_row(r, o, s));
-    print_rows(o, rows);
+        if (setting[s].shown) {
+            json_t *row = hn_setting_record(o, s);
+            put_error(r, o, s, row);
+            json_array_append_new(rows, row);
+        }
+    enum hn_code code = print_rows(ctx, o, rows);
     json_decref(rows);
+    if (code)
+        return code;
     print_left_out(o, setting);
     print_shared(o);
     return HN_OK;

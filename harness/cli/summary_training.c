@@ -3,8 +3,7 @@
 #include "core/real_text.h"
 #include "core/text.h"
 #include "harness/cli/summary.h"
-#include "results/analysis/trained.h"
-#include "results/analysis/tuned.h"
+#include "results/analysis/trained_tables.h"
 #include "results/records.h"
 
 #include <math.h>
@@ -12,76 +11,6 @@
 
 // Output of `train`: tables at its end, accuracies by setting, paired by seed, and the cost of
 // drawing and building in a step (BS table 5, GC table 5).
-
-enum { NAME = 48 };
-
-static const struct hn_record_column name_column = {"name", "mean +- half of 95 % over seeds",
-                                                    .width = -NAME};
-static const struct hn_record_column seeds_column = {"seeds", "seeds", .width = 5};
-
-// Behind the point; shares are in percent.
-static int digits_of(double scale) { return scale > 1 ? 2 : 3; }
-
-// "78.10 +- 0.99"
-static json_t *moments(struct hn_mean m, double scale) {
-    char text[64];
-    int digits = digits_of(scale);
-    if (isnan(m.mean))
-        return json_null();
-    if (isnan(m.half))
-        snprintf(text, sizeof text, "%.*f", digits, scale * m.mean);
-    else
-        snprintf(text, sizeof text, "%.*f +- %.*f", digits, scale * m.mean, digits, scale * m.half);
-    return json_string(text);
-}
-
-static json_t *new_row(const struct hn_trained *t, const struct hn_trained_row *row) {
-    char name[NAME + 1];
-    hn_put_text(name, sizeof name, "%s", row->name);
-    return json_pack("{s:o, s:I}", "name", hn_json_text(name), "seeds",
-                     (json_int_t)t->overview.seeds[row->setting]);
-}
-
-// Columns are those in which the base has values: results of several tasks have those of all.
-static json_t *values_row(const struct hn_trained *t, const struct hn_trained_row *of) {
-    json_t *row = new_row(t, of);
-    for (int c = hn_trained_next(t, of->base, -1); c >= 0; c = hn_trained_next(t, of->base, c)) {
-        const char *column = t->table->column[c].name;
-        json_object_set_new(
-            row, column,
-            moments(hn_trained_at(t, of->setting, column, of->step), hn_trained_scale(column)));
-    }
-    const char *first = hn_trained_column(t, of->base);
-    if (of->step == HN_LAST_STEP)
-        json_object_set_new(
-            row, "best",
-            moments(hn_trained_at(t, of->setting, first, HN_BEST_STEP), hn_trained_scale(first)));
-    return row;
-}
-
-enum { DIFFERENCE = 448 };
-
-// "+1.08 +- 0.18"
-static void format_difference(char text[DIFFERENCE], struct hn_mean d, double scale) {
-    int digits = digits_of(scale);
-    snprintf(text, DIFFERENCE, "%s", hn_rounded(scale * d.mean, digits, true).text);
-    if (!isnan(d.half))
-        hn_append(text, DIFFERENCE, " +- %.*f", digits, scale * d.half);
-}
-
-// Difference of the first column to the base, over seeds that both have.
-static void add_difference(const struct hn_trained *t, int64_t setting, int64_t base, json_t *row) {
-    const char *column = hn_trained_column(t, base);
-    struct hn_mean d = hn_trained_difference(t, setting, base, column);
-    char text[DIFFERENCE];
-    if (isnan(d.mean))
-        return;
-    format_difference(text, d, hn_trained_scale(column));
-    double p = hn_mean_p(d);
-    if (!isnan(p))
-        hn_append(text, sizeof text, p < 0.0005 ? ", p < .001" : ", p %.3f", p);
-    json_object_set_new(row, "difference", json_string(text));
-}
 
 enum { NARROW = 24 }; // characters of names in a table that would be wider than a line, at least
 
@@ -99,7 +28,7 @@ static void print_narrow(struct hn_record_column *column, const json_t *rows) {
     if (hn_records_width(column, rows) > HN_RECORDS_LINE)
         column[0].max = NARROW;
     while (hn_records_width(column, rows) > HN_RECORDS_LINE && n > 5 && left_out < 8) {
-        without[left_out++] = column[n - 3].heading;
+        without[left_out++] = column[n - 3].brief;
         memmove(&column[n - 3], &column[n - 2], 3 * sizeof *column);
         n--;
     }
@@ -111,36 +40,39 @@ static void print_narrow(struct hn_record_column *column, const json_t *rows) {
         printf("; `hardneg export` has all\n");
 }
 
+// Prints a table whose names are cut, and frees its rows.
+static void print_table(struct hn_records *t, const char *title) {
+    enum { NAME = 48 };
+    char name[NAME + 1];
+    for (size_t i = 0; i < json_array_size(t->row); i++) {
+        json_t *record = json_array_get(t->row, i);
+        hn_put_text(name, sizeof name, "%s", json_string_value(json_object_get(record, "name")));
+        json_object_set_new(record, "name", hn_json_text(name));
+    }
+    printf("\n%s%s", title, *title ? "\n" : "");
+    print_narrow(t->column, t->row);
+    json_decref(t->row);
+}
+
 static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_trained *t,
                                      int64_t base) {
-    struct hn_record_column *columns = hn_zalloc(ctx, t->table->n_columns + 5, sizeof *columns);
-    struct hn_trained_row row = {.base = base, .setting = -1};
-    char best[96], difference[96];
-    int n = 2;
-    if (!columns)
+    struct hn_records table;
+    int n = 0;
+    if (hn_trained_accuracies(ctx, t, base, &table))
         return ctx->code;
-    columns[0] = name_column;
-    columns[1] = seeds_column;
-    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
-        const char *column = t->table->column[c].name;
-        columns[n++] = (struct hn_record_column){column, column, .width = 14};
-    }
-    snprintf(best, sizeof best, "best %s", hn_trained_column(t, base));
-    columns[n++] = (struct hn_record_column){"best", best, .width = 14};
-    snprintf(difference, sizeof difference, "difference of %s", hn_trained_column(t, base));
-    columns[n] = (struct hn_record_column){"difference", difference, .width = -1};
-    json_t *rows = json_array();
-    while (hn_trained_next_row(t, &row)) {
-        json_t *values = values_row(t, &row);
-        if (row.setting != base)
-            add_difference(t, row.setting, base, values);
-        json_array_append_new(rows, values);
-    }
-    printf("\n%s\n", hn_trained_title(t, base).text);
-    print_narrow(columns, rows);
-    json_decref(rows);
+    (void)hn_records_take_out(table.column, "p");
+    (void)hn_records_take_out(table.column, "ties");
+    while (table.column[n + 1].heading)
+        n++;
+    table.column[0].brief = "mean +- half of 95 % over seeds";
+    table.column[n].width = -1; // the difference, with its p
+    table.column[n].marked = true;
+    print_table(&table, hn_trained_title(t, base).text);
     return HN_OK;
 }
+
+// Behind the point; shares are in percent.
+static int digits_of(double scale) { return scale > 1 ? 2 : 3; }
 
 // Says it if the base is below the features that it stands on, or, by the interval, may be.
 static void print_below_features(const struct hn_trained *t, int64_t base) {
@@ -190,79 +122,29 @@ static void print_rates_at_edge(const struct hn_trained *t) {
     }
 }
 
-// Times are means over steps and seeds; shares are of a step with all its costs.
-static void print_costs(const struct hn_trained *t, int64_t base) {
-    struct hn_record_column columns[] = {
-        {"name", "step costs", .width = -NAME},
-        {"seeds", "seeds", .width = 5},
-        {"cost_t", "Cost_T ms", .scale = 1e3, .digits = 3},
-        {"cost_s", "Cost_S ms", .scale = 1e3, .digits = 3},
-        {"cost_g_over_t", "Cost_G/t ms", .scale = 1e3, .digits = 3},
-        {"share_s", "Cost_S %", .scale = 100, .digits = 2},
-        {"share_g", "Cost_G/t %", .scale = 100, .digits = 2},
-        {"share_e", "embed %", .scale = 100, .digits = 2},
-        {"flops_per_step", "GFLOP", .scale = 1e-9, .digits = 3},
-        {"share_of_floor", "floor %", .scale = 100, .digits = 1},
-        {.heading = NULL}};
-    struct hn_trained_row of = {base, base, HN_LAST_REFERENCE, ""};
-    json_t *rows = json_array();
-    while (hn_trained_next_row(t, &of)) {
-        json_t *row = new_row(t, &of);
-        for (int c = 2; columns[c].heading; c++)
-            json_object_set_new(
-                row, columns[c].key,
-                hn_json_real(hn_overview_mean(&t->overview, of.setting, columns[c].key).mean));
-        json_array_append_new(rows, row);
-    }
-    printf("\n");
-    print_narrow(columns, rows);
-    json_decref(rows);
-}
-
-// "+1.08 +- 0.18 *"
-static json_t *tuned_value(const struct hn_tuned *t, int64_t row, int outcome) {
-    const struct hn_tuned_row *own = &t->row[row];
-    double scale = hn_trained_scale(t->outcome[outcome]);
-    struct hn_mean d = hn_tuned_difference(t, row, outcome);
-    char text[DIFFERENCE];
-    if (own->base == row)
-        return moments(hn_trained_at(t->trained, own->setting, t->outcome[outcome], HN_LAST_STEP),
-                       scale);
-    if (isnan(d.mean))
-        return json_null();
-    format_difference(text, d, scale);
-    hn_append(text, sizeof text, own->p[outcome] <= 0.05 ? " *" : "");
-    return json_string(text);
+static enum hn_code print_costs(struct hn_context *ctx, const struct hn_trained *t, int64_t base) {
+    struct hn_records table;
+    if (hn_trained_costs(ctx, t, base, &table))
+        return ctx->code;
+    print_table(&table, "");
+    return HN_OK;
 }
 
 static enum hn_code print_tuned_table(struct hn_context *ctx, const struct hn_tuned *t,
                                       int64_t base) {
-    struct hn_record_column *columns = hn_zalloc(ctx, t->outcomes + 4, sizeof *columns);
-    if (!columns)
+    struct hn_records table;
+    struct hn_phrase title;
+    if (hn_tuned_outcomes(ctx, t, base, &table))
         return ctx->code;
-    columns[0] = (struct hn_record_column){"name", "chosen", .width = -NAME};
-    columns[1] = (struct hn_record_column){"tried", "tried", .width = 5};
-    for (int k = 0; k < t->outcomes; k++)
-        columns[2 + k] = (struct hn_record_column){t->outcome[k], t->outcome[k], .width = 14};
-    json_t *rows = json_array();
-    for (int64_t r = base; r < t->rows; r++) {
-        if (t->row[r].base != base)
-            continue;
-        const struct hn_phrase name = hn_trained_name(t->trained, t->row[r].setting, false);
-        json_t *row = json_pack("{s:o, s:I}", "name", hn_json_text(name.text), "tried",
-                                (json_int_t)t->row[r].tried);
-        for (int k = 0; k < t->outcomes; k++)
-            json_object_set_new(row, t->outcome[k], tuned_value(t, r, k));
-        json_array_append_new(rows, row);
-    }
-    printf("\nEach at the learning rate and temperature that %s chooses; the first as it is, the "
-           "others as differences paired by seed, * told apart (95 %% for all of the table, "
-           "Holm)%s\n",
-           t->by,
-           hn_tuned_is_fair(t, base) ? ""
-                                     : "; not all tried as many: those with more had more chances");
-    print_narrow(columns, rows);
-    json_decref(rows);
+    hn_put_text(title.text, sizeof title.text,
+                "Each at the learning rate and temperature that %s chooses; the first as it is, "
+                "the others as differences paired by seed, * told apart (95 %% for all of the "
+                "table, Holm)%s",
+                t->by,
+                hn_tuned_is_fair(t, base)
+                    ? ""
+                    : "; not all tried as many: those with more had more chances");
+    print_table(&table, title.text);
     return HN_OK;
 }
 
@@ -284,36 +166,52 @@ static void print_failures(const struct hn_results *r) {
     }
 }
 
-static void set_mean(json_t *row, const char *name, struct hn_mean m) {
-    char half[96];
-    snprintf(half, sizeof half, "%s_half", name);
-    json_object_set_new(row, name, hn_json_real(m.mean));
-    json_object_set_new(row, half, hn_json_real(m.half));
+// A record of --json: a number and its half for each cell with an interval.
+static json_t *flat(const struct hn_records *t, const json_t *record, const char *title) {
+    json_t *row = json_pack("{s:o}", "table", hn_json_text(title));
+    for (const struct hn_record_column *c = t->column; c->heading; c++) {
+        json_t *cell = json_object_get(record, c->key);
+        char half[96];
+        snprintf(half, sizeof half, "%s_half", c->key);
+        json_object_set(row, c->key, json_is_object(cell) ? json_object_get(cell, "value") : cell);
+        if (c->from)
+            json_object_set_new(row, half,
+                                json_is_object(cell) ? json_incref(json_object_get(cell, "half"))
+                                                     : json_null());
+    }
+    return row;
 }
 
 enum hn_code hn_train_json(struct hn_context *ctx, const struct hn_results *r, json_t **rows) {
     struct hn_trained t;
     *rows = NULL;
     enum hn_code code = hn_trained_open(ctx, r, &t);
-    if (code)
-        return code;
-    *rows = json_array();
-    for (int64_t k = 0; k < t.settings; k++) {
+    json_t *all = json_array();
+    for (int64_t k = 0; !code && k < t.settings; k++) {
+        struct hn_records table;
         struct hn_trained_row of = {.base = k, .setting = -1};
-        while (t.base[k] == k && hn_trained_next_row(&t, &of)) {
-            json_t *row = json_pack(
-                "{s:o, s:o, s:I}", "table", hn_json_text(hn_trained_title(&t, k).text), "name",
-                hn_json_text(of.name), "seeds", (json_int_t)t.overview.seeds[of.setting]);
-            for (int c = hn_trained_next(&t, k, -1); c >= 0; c = hn_trained_next(&t, k, c))
-                set_mean(row, t.table->column[c].name,
-                         hn_trained_at(&t, of.setting, t.table->column[c].name, of.step));
-            if (of.setting != k)
-                set_mean(row, "difference",
-                         hn_trained_difference(&t, of.setting, k, hn_trained_column(&t, k)));
-            json_array_append_new(*rows, row);
+        if (t.base[k] != k)
+            continue;
+        code = hn_trained_accuracies(ctx, &t, k, &table);
+        if (code)
+            break;
+        for (int i = 0; i < 3; i++)
+            (void)hn_records_take_out(table.column, HN_COLUMNS("best", "p", "ties")[i]);
+        for (size_t i = 0; hn_trained_next_row(&t, &of); i++) {
+            json_t *row = flat(&table, json_array_get(table.row, i), hn_trained_title(&t, k).text);
+            if (of.setting == k) {
+                json_object_del(row, "difference");
+                json_object_del(row, "difference_half");
+            }
+            json_array_append_new(all, row);
         }
+        json_decref(table.row);
     }
-    return HN_OK;
+    if (code)
+        json_decref(all);
+    else
+        *rows = all;
+    return code;
 }
 
 enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *r) {
@@ -323,7 +221,8 @@ enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *r) 
         if (t.base[k] == k) {
             code = print_accuracies(ctx, &t, k);
             print_below_features(&t, k);
-            print_costs(&t, k);
+            if (!code)
+                code = print_costs(ctx, &t, k);
         }
     if (!code)
         print_rates_at_edge(&t);

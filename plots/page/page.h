@@ -167,9 +167,6 @@ struct hn_range hn_page_range(const struct hn_page *page, const struct hn_panel 
 // backticks, dollar signs, newlines, marks of enhanced text); what is not UTF-8 becomes '?'.
 void hn_gp_string(FILE *gp, const char *text);
 
-// For LaTeX: text safe for any bytes.
-void hn_tex_text(FILE *tex, const char *text);
-
 // For comments and cells of a .tsv: on one line, without tabs.
 void hn_tsv_text(FILE *tsv, const char *text);
 

@@ -3,6 +3,7 @@
 
 #include "core/text.h"
 #include "plots/page/page_private.h"
+#include "results/records.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,52 +45,12 @@ void hn_tsv_real(FILE *tsv, double value) {
         fprintf(tsv, "\t%.9g", value);
 }
 
-// Letters of Latin that LaTeX's fonts have, in encoding T1: U+00A0 to U+017F but for a few.
-static bool is_latin(const unsigned char *s, int n) {
-    static const char *const without[] = {"Ħ", "ħ", "ĸ", "Ŀ", "ŀ", "ŉ", "Ŧ", "ŧ", NULL};
-    bool latin = n == 2 && s[0] <= 0xC5 && (s[0] > 0xC2 || s[1] >= 0xA0);
-    for (const char *const *letter = without; latin && *letter; letter++)
-        latin = memcmp(s, *letter, 2) != 0;
-    return latin;
-}
-
-enum { TEX_MAX = 24 }; // of a character
-
-// A character as LaTeX takes it: returns its bytes. What fonts of every installation have is
-// written as it is, what is not UTF-8 or lies beyond Latin as '?'.
-static int tex_character(const unsigned char *s, char out[TEX_MAX]) {
-    static const char *const words[] = {
-        "\\\\textbackslash{}", "~\\textasciitilde{}", "^\\textasciicircum{}",
-        "<\\textless{}",       ">\\textgreater{}",    "[{[}",
-        "\"\\textquotedbl{}",  "|\\textbar{}",        NULL};
-    int n = hn_utf8_length(s);
-    snprintf(out, TEX_MAX, "%.*s", n, (const char *)s);
-    if (n == 0 || (n > 1 && !is_latin(s, n) && strncmp((const char *)s, "–", 3) != 0))
-        snprintf(out, TEX_MAX, "?");
-    else if (*s < ' ' || *s == 0x7F)
-        snprintf(out, TEX_MAX, " ");
-    else if (strchr("{}$&%#_", *s))
-        snprintf(out, TEX_MAX, "\\%c", *s);
-    for (const char *const *word = words; n == 1 && *word; word++)
-        if (*s == (unsigned char)**word)
-            snprintf(out, TEX_MAX, "%s", *word + 1);
-    return n > 0 ? n : 1;
-}
-
-void hn_tex_text(FILE *tex, const char *text) {
-    char character[TEX_MAX];
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        s += tex_character(s, character);
-        fputs(character, tex);
-    }
-}
-
 // As a gnuplot string for the terminal cairolatex.
 static void gp_tex(FILE *gp, const char *text) {
-    char character[TEX_MAX];
+    char character[HN_TEX_MAX];
     fputc('"', gp);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        s += tex_character(s, character);
+        s += hn_tex_character(s, character);
         for (const char *c = character; *c; c++)
             fprintf(gp, strchr("\\\"`$@", *c) ? "\\%03o" : "%c", *c);
     }

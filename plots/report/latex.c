@@ -1,375 +1,194 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The settings of results as a LaTeX table, with letters for ties.
+// A folder for a paper: figures, tables, a paragraph on what was run, and a main.tex.
 #include "plots/report/latex.h"
-#include "core/real_text.h"
+#include "core/files.h"
 #include "core/text.h"
 #include "plots/page/figure.h"
 #include "plots/page/page.h"
+#include "plots/page/render.h"
+#include "results/analysis/groups.h"
 #include "results/analysis/overview.h"
-#include "results/analysis/shown.h"
-#include "results/analysis/trained.h"
+#include "results/analysis/settings_tables.h"
+#include "results/analysis/trained_tables.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
+#include <ctype.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { LETTERS = 52, TEXT = HN_LABEL_SIZE };
+enum { MAX_FIGURES = 64 };
 
-// Rows with the letter that are not tied with row k.
-static bool fits(int n, const bool *tied, const uint64_t *letters, uint64_t letter, int k) {
-    for (int i = 0; i < n; i++)
-        if (i != k && (letters[i] & letter) && !tied[k * n + i])
-            return false;
-    return true;
-}
-
-// A letter for every pair that has none in common yet, and for all that are tied with those that
-// have it; then for the rows that are tied with none.
-bool hn_tie_letters(int n, const bool *tied, uint64_t *letters) {
-    int used = 0;
-    memset(letters, 0, (size_t)n * sizeof *letters);
-    for (int i = 0; i < n; i++) {
-        for (int j = i + 1; j <= n; j++) {
-            bool pair = j < n && tied[i * n + j] && !(letters[i] & letters[j]);
-            bool alone = j == n && letters[i] == 0 && tied[i * n + i];
-            if (!pair && !alone)
-                continue;
-            if (used == LETTERS)
-                return false;
-            uint64_t letter = UINT64_C(1) << used++;
-            letters[i] |= letter;
-            if (pair)
-                letters[j] |= letter;
-            for (int k = 0; k < n && pair; k++)
-                letters[k] |= fits(n, tied, letters, letter, k) ? letter : 0;
-        }
-    }
-    return true;
-}
-
-static void put_letters(FILE *tex, uint64_t letters) {
-    fputs(" & ", tex);
-    for (int i = 0; i < LETTERS; i++)
-        if (letters >> i & 1)
-            fputc(i < 26 ? 'a' + i : 'A' + i - 26, tex);
-}
-
-// "$+24.31 \pm 2.10$", two digits behind the point, without a half if NaN; a dash for no value.
-static void put_number(FILE *tex, int digits, bool sign, double value, double half) {
-    fputs(isfinite(value) ? " & $" : " & --", tex);
-    if (!isfinite(value))
-        return;
-    fputs(hn_rounded(value, digits, sign).text, tex);
-    if (isfinite(half))
-        fprintf(tex, " \\pm %.*f", digits, half);
-    fputc('$', tex);
-}
-
-// A number of so many digits; "1.2e+04" would be set as a sum.
-static void put_digits(FILE *tex, int digits, double value) {
-    char text[32], *exponent;
-    snprintf(text, sizeof text, "%.*g", digits, value);
-    exponent = strchr(text, 'e');
-    if (!isfinite(value))
-        fputs("--", tex);
-    else if (exponent)
-        fprintf(tex, "$%.*s \\times 10^{%d}$", (int)(exponent - text), text, atoi(exponent + 1));
-    else
-        fprintf(tex, "$%s$", text);
-}
-
-// Behind it stand a letter for each column, a brace and \toprule.
-static const char begin[] = "% \\usepackage{booktabs}\n\\begin{tabular}{";
-
-static void end(FILE *tex) { fputs("\\bottomrule\n\\end{tabular}\n", tex); }
-
-// Settings in the order of rows, and their letters. Those with too few seeds tie with none.
-struct ties {
-    struct hn_mean (*difference)(const void *of, int64_t a, int64_t b, const char *column);
-    const void *of; // settings or trainings
-    const char *column;
-    int64_t *setting;  // [n]
-    uint64_t *letters; // [n]
-    int n;
-    bool lettered; // some two are told apart or not
+struct drawn {
+    const struct hn_figure *figure;
+    bool wide; // takes more than a column
+    char caption[HN_CAPTION_SIZE];
 };
 
-static enum hn_code open_ties(struct hn_context *ctx, int64_t max, struct ties *t) {
-    return HN_ALLOC(ctx, t->setting, max) && HN_ALLOC(ctx, t->letters, max) ? HN_OK : ctx->code;
-}
-
-static enum hn_code find_ties(struct hn_context *ctx, struct ties *t) {
-    int n = t->n, compared = 0;
-    HN_SCOPE(ctx);
-    bool *tied = hn_alloc(ctx, n, n * (int64_t)sizeof *tied);
-    if (!tied)
-        return ctx->code;
-    for (int i = 0; i < n; i++) {
-        int64_t s = t->setting[i];
-        tied[i * n + i] = t->difference(t->of, s, s, t->column).over == HN_OVER_SEEDS;
-        compared += tied[i * n + i];
-    }
-    t->lettered = compared > 1;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++) {
-            bool both = tied[i * n + i] && tied[k * n + k];
-            if (i == k)
-                continue;
-            struct hn_mean d = hn_mean_among_pairs(
-                t->difference(t->of, t->setting[i], t->setting[k], t->column), compared);
-            tied[i * n + k] = both && hn_told_apart(d, true) == 0;
-            t->lettered &= !both || isfinite(d.half);
-        }
-    t->lettered = t->lettered && hn_tie_letters(n, tied, t->letters);
-    return HN_OK;
-}
-
-// The settings of a table: those of the last steps, league by league, the hardest first.
-struct rows {
-    const struct hn_overview *o;
-    const struct hn_hardness *hardness;
-    struct ties ties; // of one league
+struct paper {
+    struct hn_context *ctx;
+    const struct hn_latex_paper *what;
+    const struct hn_medium *medium;
+    char *figures; // folder
+    FILE *tex;     // results.tex
+    struct hn_failed_figures failed;
+    struct drawn drawn[MAX_FIGURES];
+    int n_drawn;
 };
 
-static struct hn_mean difference(const void *of, int64_t a, int64_t b, const char *column) {
-    return hn_overview_difference(of, a, b, column);
-}
-
-// Those without a value come last.
-static double hardness_of(const struct rows *r, int64_t s) {
-    double mean = hn_overview_mean(r->o, s, r->hardness->column).mean;
-    return isnan(mean) ? -INFINITY : mean;
-}
-
-// Sorts the settings of the league of `first`; their number.
-static int league_rows(struct rows *r, int64_t first) {
-    int64_t *setting = r->ties.setting;
-    r->ties.n = 0;
-    for (int64_t s = 0; s < r->o->settings; s++) {
-        if (r->o->league[first] != r->o->league[s] || r->o->seeds[s] == 0)
-            continue;
-        int at = r->ties.n++;
-        for (; at > 0 && !(hardness_of(r, setting[at - 1]) >= hardness_of(r, s)); at--)
-            setting[at] = setting[at - 1];
-        setting[at] = s;
+static enum hn_code draw_figure(struct paper *p, const struct hn_figure *f) {
+    struct drawn *drawn = &p->drawn[p->n_drawn];
+    struct hn_picture as = {p->what->term, NULL, p->medium, 0, &drawn->wide, drawn->caption};
+    enum hn_code code = p->n_drawn == MAX_FIGURES
+                            ? HN_NOT_APPLICABLE
+                            : hn_figure_draw(p->ctx, f, p->what->results, p->figures, as);
+    if (code == HN_OK) {
+        drawn->figure = f;
+        p->n_drawn++;
     }
-    return r->ties.n;
+    return code == HN_NOT_APPLICABLE || code == HN_DATA ||
+                   hn_figure_failed(p->ctx, code, f, &p->failed)
+               ? HN_OK
+               : code;
 }
 
-// Axes other than options, which the label has, and than the step, which is the last.
-static bool has_column(const struct hn_grid_axis *axis) {
-    return strcmp(axis->column, "params") != 0 && strcmp(axis->name, "step") != 0;
-}
-
-// Of weightings, shown where these vary and have values.
-static const char *const weighed[] = {"fn_loss_mass", "fn_mass", "clamp_rate", "loss_batch"};
-enum { WEIGHED = sizeof weighed / sizeof *weighed };
-
-static bool has_weighed(const struct rows *r, int w) {
-    bool any = false;
-    for (int64_t s = 0; s < r->o->settings && !any; s++)
-        any = isfinite(hn_overview_mean(r->o, s, weighed[w]).mean);
-    return any && hn_overview_varies(r->o, "weighting");
-}
-
-static void put_weighed(FILE *tex, const struct rows *r, int64_t s) {
-    for (int w = 0; w < WEIGHED; w++) {
-        const struct hn_shown *shown = hn_shown_find(weighed[w]);
-        struct hn_mean m = hn_overview_mean(r->o, s, weighed[w]);
-        if (has_weighed(r, w))
-            put_number(tex, shown->digits, false, shown->scale * m.mean, shown->scale * m.half);
-    }
-    for (int h = 0; h < r->o->n_headed; h++) {
-        struct hn_mean m = hn_overview_mean(r->o, s, r->o->headed[h]->name);
-        put_number(tex, HN_SHOWN_DIGITS, false, m.mean, m.half);
-    }
-}
-
-static void put_setting(FILE *tex, const struct rows *r, int i) {
-    const struct ties *ties = &r->ties;
-    int64_t s = ties->setting[i];
-    hn_tex_text(tex, hn_overview_label(r->o, s).text);
-    for (int a = 0; a < r->o->axes; a++)
-        if (has_column(&r->o->axis[a]))
-            hn_print(tex, hn_tex_text, " & %s",
-                     hn_overview_value(r->o, s, r->o->axis[a].name).text);
-    put_weighed(tex, r, s);
-    const char *const measure[] = {"fn_ratio", r->hardness->column};
-    for (int m = 0; m < 2; m++) {
-        const struct hn_shown *shown = hn_shown_find(measure[m]);
-        struct hn_mean own = hn_overview_mean(r->o, s, measure[m]);
-        struct hn_mean d = hn_overview_to_uniform(r->o, s, measure[m]);
-        put_number(tex, shown->digits, false, shown->scale * own.mean, shown->scale * own.half);
-        put_number(tex, shown->digits, true, shown->scale * d.mean, shown->scale * d.half);
-    }
-    if (ties->lettered && ties->letters[i] == 0)
-        fputs(" & --", tex);
+static void put_figure(const struct paper *p, const struct drawn *d) {
+    const struct hn_figure *f = d->figure;
+    fprintf(p->tex, "\\begin{figure%s}\n\\centering\n", d->wide ? "*" : "");
+    if (strcmp(p->what->term, "cairolatex") == 0)
+        fprintf(p->tex, "{\\footnotesize\\input{figures/%s}}\n", f->id);
     else
-        put_letters(tex, ties->lettered ? ties->letters[i] : 0);
-    fputs(" & ", tex);
-    put_digits(tex, 3, 1e3 * hn_overview_cost(r->o, s).batch);
-    fputs(" \\\\\n", tex);
+        fprintf(p->tex, "\\includegraphics{figures/%s.pdf}\n", f->id);
+    hn_print(p->tex, hn_tex_text, "\\caption{%c%s. %s", toupper((unsigned char)*f->title),
+             f->title + 1, d->caption);
+    if (strcmp(f->source, "none") != 0)
+        hn_print(p->tex, hn_tex_text, " After %s.", f->source);
+    fprintf(p->tex, "}\n\\label{fig:%s}\n", f->id);
+    fprintf(p->tex, "\\end{figure%s}\n\n", d->wide ? "*" : "");
 }
 
-static void put_head(FILE *tex, const struct rows *r) {
-    const struct hn_phrase common = hn_overview_common(r->o);
-    fputs("% Last step; means over seeds with halves of 95 % intervals, of fewer than three over "
-          "batches.\n% Differences to Uniform are paired by seed. From three seeds on, rows of a "
-          "group that share a\n% letter do not differ significantly in hardness, all pairs "
-          "together.\n",
-          tex);
-    if (*common.text)
-        hn_print(tex, hn_tex_text, "%% All: %s\n", common.text);
-    fprintf(tex, "%sl", begin);
-    for (int a = 0; a < r->o->axes; a++)
-        fputs(has_column(&r->o->axis[a]) ? "l" : "", tex);
-    for (int w = 0; w < WEIGHED; w++)
-        fputs(has_weighed(r, w) ? "r" : "", tex);
-    for (int h = 0; h < r->o->n_headed; h++)
-        fputc('r', tex);
-    fputs("rrrrlr}\n\\toprule\nSampler", tex);
-    for (int a = 0; a < r->o->axes; a++)
-        if (has_column(&r->o->axis[a]))
-            hn_print(tex, hn_tex_text, " & %s", r->o->axis[a].name);
-    for (int w = 0; w < WEIGHED; w++)
-        if (has_weighed(r, w))
-            hn_print(tex, hn_tex_text, " & %s", hn_shown_find(weighed[w])->heading);
-    for (int h = 0; h < r->o->n_headed; h++)
-        hn_print(tex, hn_tex_text, " & %s", r->o->headed[h]->heading);
-    fprintf(tex,
-            " & False neg.\\ (\\%%) & $-$ Uniform & %s & $-$ Uniform & Ties & %s \\\\\n"
-            "\\midrule\n",
-            r->hardness->heading, hn_shown_find(HN_SHOWN_COST)->heading);
+static enum hn_code put_table(struct paper *p) {
+    enum { TELLS = 3 }; // seeds
+    bool trained = hn_results_table(p->what->results, "training") != NULL;
+    double seed[TELLS];
+    int seeds = hn_distinct(&p->what->results->runs, "seed", seed, TELLS);
+    // Many columns or rows: set smaller, so that the table fits the page.
+    fputs("\\begin{table*}\n\\centering\\scriptsize\\setlength\\tabcolsep{3pt}\n"
+          "\\setbox0\\hbox{%\n",
+          p->tex);
+    enum hn_code code = (trained ? hn_trained_print : hn_settings_print)(
+        p->ctx, p->what->results, &hn_records_as_latex, p->tex);
+    fputs("}%\n\\ifdim\\wd0>\\linewidth\\setbox0\\hbox{\\resizebox{\\linewidth}{!}{\\box0}}\\fi\n"
+          "\\ifdim\\dimexpr\\ht0+\\dp0>.85\\textheight\n"
+          "\\setbox0\\hbox{\\resizebox{!}{.85\\textheight}{\\box0}}\\fi\n\\usebox0\n",
+          p->tex);
+    fprintf(p->tex, "\\caption{Last %s: ", trained ? "evaluation" : "step");
+    if (seeds >= TELLS)
+        fputs("means over seeds with halves of 95\\,\\% intervals. Rows that share a letter do not "
+              "differ significantly (95\\,\\% intervals of differences, paired by seed, for all "
+              "pairs together).",
+              p->tex);
+    else
+        fprintf(p->tex,
+                "means over %s%s. From three seeds on, letters mark rows that do not differ.",
+                hn_counted(seeds, "seed").text,
+                trained ? "" : ", with halves of 95\\,\\% intervals over batches where known");
+    fputs("}\n\\label{tab:settings}\n\\end{table*}\n\n", p->tex);
+    return code;
 }
 
-static enum hn_code put_settings(struct hn_context *ctx, const struct hn_overview *o, FILE *tex) {
-    const struct hn_hardness *hardness = hn_hardness_measure(o->results, 0);
-    struct rows r = {o, hardness, {difference, o, hardness->column}};
-    const char *between = "";
-    if (open_ties(ctx, o->settings, &r.ties))
-        return ctx->code;
-    put_head(tex, &r);
-    for (int64_t s = 0; s < o->settings; s++) {
-        if (o->league[s] != s || !o->last[s] || league_rows(&r, s) == 0)
-            continue;
-        if (find_ties(ctx, &r.ties))
-            return ctx->code;
-        fputs(between, tex);
-        for (int i = 0; i < r.ties.n; i++)
-            put_setting(tex, &r, i);
-        between = "\\addlinespace\n";
-    }
-    end(tex);
-    return HN_OK;
-}
-
-enum hn_code hn_latex_settings(struct hn_context *ctx, const struct hn_results *r, FILE *tex) {
-    HN_SCOPE(ctx);
+// Writes what all cells share, and refers to the job for the rest.
+static enum hn_code put_words(struct paper *p) {
+    HN_SCOPE(p->ctx);
     struct hn_overview o;
-    enum hn_code code = hn_overview_make(ctx, r, &o);
-    return code ? code : put_settings(ctx, &o, tex);
-}
-
-// The trainings that are compared with `base`, in the first column of accuracies.
-struct problem {
-    const struct hn_trained *t;
-    int64_t base;
-    struct ties ties;
-};
-
-static struct hn_mean gain(const void *of, int64_t a, int64_t b, const char *column) {
-    return hn_trained_difference(of, a, b, column);
-}
-
-static void put_trained_row(FILE *tex, const struct problem *p, const struct hn_trained_row *row) {
-    const struct hn_trained *t = p->t;
-    const char *column = p->ties.column;
-    hn_print(tex, hn_tex_text, "%s & %" PRId64, row->name, t->overview.seeds[row->setting]);
-    for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c)) {
-        const char *name = t->table->column[c].name;
-        double scale = hn_trained_scale(name);
-        struct hn_mean m = hn_trained_at(t, row->setting, name, row->step);
-        put_number(tex, scale > 1 ? 2 : 3, false, scale * m.mean, scale * m.half);
-    }
-    bool last = row->step == HN_LAST_STEP;
-    struct hn_mean d = hn_no_mean;
-    if (last && row->setting != p->base)
-        d = hn_trained_difference(t, row->setting, p->base, column);
-    double scale = hn_trained_scale(column);
-    put_number(tex, 2, true, scale * d.mean, scale * d.half);
-    if (hn_mean_p(d) < 0.0005)
-        fputs(" & $<0.001$", tex);
-    else
-        put_number(tex, 3, false, hn_mean_p(d), NAN);
-    uint64_t letters = 0;
-    for (int i = 0; i < p->ties.n && p->ties.lettered && last; i++)
-        letters |= p->ties.setting[i] == row->setting ? p->ties.letters[i] : 0;
-    put_letters(tex, letters);
-    fputs(" \\\\\n", tex);
-}
-
-static void put_problem(FILE *tex, const struct problem *p) {
-    const struct hn_trained *t = p->t;
-    hn_print(
-        tex, hn_tex_text,
-        "%% %s: last evaluation, mean over seeds. Differences are paired by seed, with p of a "
-        "paired t test;\n%% each ± is half of a 95 %% interval. Rows that share a letter do not "
-        "differ significantly, all pairs together.\n",
-        hn_trained_title(t, p->base).text);
-    fprintf(tex, "%slr", begin);
-    for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c))
-        fputc('r', tex);
-    fputs("rrl}\n\\toprule\nSetting & Seeds", tex);
-    for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c)) {
-        const char *name = t->table->column[c].name;
-        hn_print(tex, hn_tex_text, " & %s", name);
-        fputs(hn_trained_scale(name) > 1 ? " (\\%)" : "", tex);
-    }
-    hn_print(tex, hn_tex_text, " & %s $-$ %s & $p$ & Ties \\\\\n\\midrule\n", p->ties.column,
-             hn_trained_label(t, p->base).text);
-    struct hn_trained_row row = {.base = p->base, .setting = -1};
-    while (hn_trained_next_row(t, &row))
-        put_trained_row(tex, p, &row);
-    end(tex);
-}
-
-enum hn_code hn_latex_accuracies(struct hn_context *ctx, const struct hn_results *r, FILE *tex) {
-    HN_SCOPE(ctx);
-    struct hn_trained t;
-    if (hn_trained_open(ctx, r, &t))
-        return ctx->code;
-    for (int64_t base = 0; base < t.settings; base++) {
-        struct problem p = {&t, base, {gain, &t, hn_trained_column(&t, base)}};
-        if (t.base[base] != base)
-            continue;
-        if (open_ties(ctx, t.settings, &p.ties))
-            return ctx->code;
-        for (int64_t k = 0; k < t.settings; k++)
-            if (t.base[k] == base)
-                p.ties.setting[p.ties.n++] = k;
-        if (find_ties(ctx, &p.ties))
-            return ctx->code;
-        put_problem(tex, &p);
-    }
+    if (hn_overview_make(p->ctx, p->what->results, &o))
+        return p->ctx->code;
+    const struct hn_phrase common = hn_overview_common(&o);
+    int64_t n = 0;
+    for (int64_t s = 0; s < o.settings; s++)
+        n += o.last[s] && o.seeds[s] > 0;
+    hn_print(p->tex, hn_tex_text, "%s %s compared%s%s%s: Table~\\ref{tab:settings}",
+             hn_counted(n, "setting").text, n == 1 ? "was" : "were", *common.text ? " (" : "",
+             common.text, *common.text ? ")" : "");
+    const char *joint = p->n_drawn > 1 ? ", Figures~" : ", Figure~";
+    for (int wide = 0; wide < 2; wide++)
+        for (int i = 0; i < p->n_drawn; i++)
+            if (p->drawn[i].wide == (wide == 1)) {
+                fprintf(p->tex, "%s\\ref{fig:%s}", joint, p->drawn[i].figure->id);
+                joint = ", ";
+            }
+    fputs(".\n\n", p->tex);
     return HN_OK;
 }
 
-void hn_latex_table(FILE *tex, const struct hn_table *t) {
-    fputs(begin, tex);
-    for (int c = 0; c < t->n_columns; c++)
-        fputc(t->column[c].kind == HN_COLUMN_TEXT ? 'l' : 'r', tex);
-    fputs("}\n\\toprule\n", tex);
-    for (int64_t row = -1; row < t->rows; row++) {
-        for (int c = 0; c < t->n_columns; c++) {
-            const char *name = t->column[c].name;
-            fputs(c ? " & " : "", tex);
-            if (row < 0 || t->column[c].kind == HN_COLUMN_TEXT)
-                hn_tex_text(tex, row < 0 ? name : hn_table_text(t, row, name));
-            else
-                put_digits(tex, 6, hn_table_real(t, row, name));
-        }
-        fputs(row < 0 ? " \\\\\n\\midrule\n" : " \\\\\n", tex);
+static enum hn_code put_results(struct paper *p) {
+    fputs("% Written by `hardneg paper`, which replaces it: \\input it, and change main.tex.\n"
+          "\\graphicspath{{figures/}}\n\n",
+          p->tex);
+    if (put_table(p))
+        return p->ctx->code;
+    for (const struct hn_figure *const *f = hn_figures; *f; f++)
+        if (draw_figure(p, *f))
+            return p->ctx->code;
+    for (int wide = 0; wide < 2; wide++) // else those of a column would wait for the others' pages
+        for (int i = 0; i < p->n_drawn; i++)
+            if (p->drawn[i].wide == (wide == 1))
+                put_figure(p, &p->drawn[i]);
+    return put_words(p);
+}
+
+static void put_main(const struct paper *p, FILE *tex) {
+    const char *title = hn_results_get(p->what->results, "title");
+    bool two = p->medium->text > p->medium->column;
+    hn_print(tex, hn_tex_text,
+             "%% A page like that of the style: put its own \\documentclass and packages here.\n"
+             "\\documentclass[10pt%s]{article}\n"
+             "\\usepackage[%s,textwidth=%gin,textheight=9in,columnsep=%gin]{geometry}\n"
+             "\\usepackage[utf8]{inputenc}\n\\usepackage[T1]{fontenc}\n"
+             "\\usepackage{mathptmx,textcomp,graphicx,color,booktabs}\n"
+             "\\title{%s}\n\\author{}\n\\date{}\n\n\\begin{document}\n\\maketitle\n\n"
+             "\\input{results}\n\n\\end{document}\n",
+             two ? ",twocolumn" : "",
+             strcmp(hn_media[p->what->medium], "acl") == 0 ? "a4paper" : "letterpaper",
+             p->medium->text, two ? p->medium->text - 2 * p->medium->column : 0.25,
+             *title ? title : "Samplers of batches and negatives, compared");
+}
+
+// Writes main.tex unless it exists.
+static enum hn_code write_main(const struct paper *p) {
+    char *path = hn_format(p->ctx, "%s/main.tex", p->what->folder);
+    struct hn_new_file file;
+    if (!path)
+        return p->ctx->code;
+    if (access(path, F_OK) == 0) {
+        hn_note(p->ctx, "%s is there and stays as it is", path);
+        return HN_OK;
     }
-    end(tex);
+    if (hn_file_begin(p->ctx, path, &file))
+        return p->ctx->code;
+    put_main(p, file.out);
+    return hn_file_commit(p->ctx, &file);
+}
+
+static enum hn_code write_results(struct paper *p) {
+    char *path = hn_format(p->ctx, "%s/results.tex", p->what->folder);
+    struct hn_new_file file;
+    if (!path || hn_file_begin(p->ctx, path, &file))
+        return p->ctx->code;
+    p->tex = file.out;
+    return hn_file_end(p->ctx, &file, put_results(p));
+}
+
+enum hn_code hn_latex_paper(struct hn_context *ctx, const struct hn_latex_paper *what) {
+    HN_SCOPE(ctx);
+    struct paper *p = hn_zalloc(ctx, 1, sizeof *p);
+    if (!p)
+        return ctx->code;
+    *p = (struct paper){.ctx = ctx, .what = what, .medium = hn_medium(what->medium)};
+    p->figures = hn_format(ctx, "%s/figures", what->folder);
+    if (!p->figures)
+        return ctx->code;
+    struct hn_outputs all;
+    hn_outputs_begin(ctx, &all);
+    enum hn_code code = write_results(p);
+    code = hn_outputs_end(ctx, &all, code ? code : write_main(p));
+    return code ? code : hn_figures_end(ctx, &p->failed);
 }

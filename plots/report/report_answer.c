@@ -35,7 +35,7 @@ static void put_measure(FILE *html, const struct hn_league *p, int64_t s, const 
         m = hn_mean_among(m, p->compared);
     if (isfinite(d.mean)) {
         m.half = NAN;
-        digits = hn_html_digits(scale * d.half, digits);
+        digits = hn_digits_by_half(scale * d.half, digits);
     }
     hn_html_mean(html, m, scale, digits, false);
     fputs(unit, html);

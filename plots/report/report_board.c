@@ -7,6 +7,7 @@
 #include "results/analysis/board.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 
 struct page {
@@ -50,23 +51,6 @@ static const char *verdict_of(const struct page *p, int64_t entry) {
     return isnan(m.mean) ? "not measured" : hn_board_verdicts[hn_board_judge(m, hn_mean_p(m))];
 }
 
-static void put_number(FILE *html, struct hn_mean m, int digits, bool sign) {
-    if (isnan(m.mean)) {
-        fputs("<td class=n data-v=\"\">–</td>", html);
-        return;
-    }
-    fprintf(html, "<td class=n data-v=\"%.9g\">", m.mean);
-    hn_html_mean(html, m, 1, digits, sign);
-    fputs("</td>", html);
-}
-
-static void put_cost(FILE *html, double seconds) {
-    if (isfinite(seconds))
-        fprintf(html, "<td class=n data-v=\"%.6g\">%.2f</td>", seconds, 1e3 * seconds);
-    else
-        fputs("<td class=n data-v=\"\">–</td>", html);
-}
-
 static void put_names(FILE *html, const struct page *p, enum hn_board_verdict wanted,
                       const char *text) {
     int n = 0;
@@ -88,58 +72,97 @@ static void put_answer(struct page *p) {
     fputs("</div>\n", p->html);
 }
 
-static void put_heads(const struct page *p) {
-    fputs("<thead><tr><th scope=col><button type=button>Entry</button></th><th "
-          "scope=col><button type=button>Against the reference</button></th><th scope=col class=n "
-          "title=\"points of false negatives beyond the reference's at equal hardness, mean over "
-          "kinds with its 95 % interval\"><button type=button>Excess</button></th>",
-          p->html);
-    for (int i = 0; i < HN_BOARD_BUDGETS; i++)
-        fprintf(p->html,
-                "<th scope=col class=n title=\"hardness beyond the reference's within %.3g points "
-                "of false negatives over Uniform's\"><button type=button>Gain at "
-                "+%.3g</button></th>",
-                hn_board_budgets[i], hn_board_budgets[i]);
-    for (int64_t k = 0; k < p->b->kinds; k++)
-        hn_html(p->html,
-                "<th scope=col class=n title=\"excess, mean over encoders\"><button "
-                "type=button>%s</button>%s</th>",
-                p->b->kind[k].name, p->b->kind[k].kept ? " kept aside" : "");
-    fputs("<th scope=col class=n title=\"a batch with its share of the build\"><button "
-          "type=button>ms a batch</button></th></tr></thead>\n",
-          p->html);
+// A table of the measure at hand.
+static void put_measured(const struct page *p, struct hn_html_table t) {
+    fprintf(p->html, "<div class=by data-measure=%d>", p->measure);
+    t.id = "";
+    hn_html_table(p->html, &t);
+    fputs("</div>\n", p->html);
 }
 
-static void put_row(const struct page *p, int64_t entry) {
-    const struct hn_board_entry *e = &p->b->entry[entry];
-    hn_html(p->html, "<tr><th scope=row><a href=\"#e%" PRId64 "\">%s</a></th><td>%s</td>", entry,
-            e->name, verdict_of(p, entry));
-    put_number(p->html, excess_of(p, entry, false), 2, true);
-    for (int i = 0; i < HN_BOARD_BUDGETS; i++) {
-        struct hn_board_score of = {p->measure, HN_BOARD_GAIN + i};
-        put_number(p->html, hn_board_over_kinds(p->b, entry, of, false), 3, true);
-    }
+static const struct hn_record_column entry_column = {"entry", "Entry", -1,
+                                                     .html = "<th scope=row>%s</th>"};
+
+// Columns of scores: excess, then gains.
+static void add_scores(const struct page *p, struct hn_record_column *column) {
+    static const char *const key[HN_BOARD_SCORES] = {"excess", "gain0", "gain1", "gain2"};
+    for (int s = 0; s < HN_BOARD_SCORES; s++)
+        column[s] = (struct hn_record_column){
+            key[s],
+            s == HN_BOARD_EXCESS
+                ? "Excess"
+                : hn_format(p->ctx, "Gain at +%.3g", hn_board_budgets[s - HN_BOARD_GAIN]),
+            .as = HN_BY_HALF, .digits = s == HN_BOARD_EXCESS ? 2 : 3};
+}
+
+static void put_entry(FILE *html, const struct hn_record_column *c, const json_t *record,
+                      const void *of) {
+    (void)of;
+    hn_html(html, "<th scope=row><a href=\"#e%" PRId64 "\">%s</a></th>",
+            (int64_t)json_integer_value(json_object_get(record, "number")),
+            json_string_value(json_object_get(record, c->key)));
+}
+
+static void table_columns(const struct page *p, struct hn_record_column *column) {
+    int n = 0;
+    column[n++] = (struct hn_record_column){"entry", "Entry", -1, .put = put_entry};
+    column[n++] = (struct hn_record_column){"verdict", "Against the reference", -1};
+    struct hn_record_column *score = &column[n];
+    add_scores(p, score);
+    n += HN_BOARD_SCORES;
+    score[0].help = "points of false negatives beyond the reference's at equal hardness, mean over "
+                    "kinds with its 95 % interval";
+    for (int i = 0; i < HN_BOARD_BUDGETS; i++)
+        score[HN_BOARD_GAIN + i].help =
+            hn_format(p->ctx,
+                      "hardness beyond the reference's within %.3g points of false "
+                      "negatives over Uniform's",
+                      hn_board_budgets[i]);
     for (int64_t k = 0; k < p->b->kinds; k++) {
-        struct hn_board_score of = {p->measure, HN_BOARD_EXCESS};
-        struct hn_mean m = hn_board_on_kind(p->b, entry, of, k);
-        m.half = NAN;
-        put_number(p->html, m, 2, true);
+        const struct hn_board_kind *kind = &p->b->kind[k];
+        column[n++] = (struct hn_record_column){
+            hn_format(p->ctx, "kind%" PRId64, k),
+            hn_format(p->ctx, "%s%s", kind->name, kind->kept ? " kept aside" : ""),
+            .as = HN_BY_HALF,
+            .digits = 2,
+            .alone = true,
+            .help = "excess, mean over encoders"};
     }
-    put_cost(p->html, e->cost);
-    fputs("</tr>\n", p->html);
+    column[n] = (struct hn_record_column){"cost", "ms a batch", .digits = 2, .scale = 1e3,
+                                          .help = "a batch with its share of the build"};
+}
+
+static json_t *table_row(const struct page *p, int64_t entry,
+                         const struct hn_record_column *column) {
+    const struct hn_board_entry *e = &p->b->entry[entry];
+    json_t *row = json_pack("{s:I, s:o, s:s, s:o}", "number", (json_int_t)entry, "entry",
+                            hn_json_text(e->name), "verdict", verdict_of(p, entry), "cost",
+                            hn_json_real(e->cost));
+    column += 2; // behind entry and verdict
+    for (int s = 0; s < HN_BOARD_SCORES; s++, column++) {
+        struct hn_board_score of = {p->measure, s};
+        json_object_set_new(row, column->key,
+                            hn_mean_json(hn_board_over_kinds(p->b, entry, of, false), true));
+    }
+    for (int64_t k = 0; k < p->b->kinds; k++, column++) {
+        struct hn_board_score of = {p->measure, HN_BOARD_EXCESS};
+        json_object_set_new(row, column->key,
+                            hn_mean_json(hn_board_on_kind(p->b, entry, of, k), true));
+    }
+    return row;
 }
 
 static void put_table(const struct page *p) {
-    fprintf(
-        p->html,
-        "<div class=by data-measure=%d><div class=scroll role=region tabindex=0 aria-label=Entries>"
-        "<table class=\"sortable fixed\">\n",
-        p->measure);
-    put_heads(p);
-    fputs("<tbody>\n", p->html);
+    struct hn_record_column column[3 + HN_BOARD_SCORES + HN_BOARD_KINDS_MAX + 1] = {0};
+    json_t *rows = json_array();
+    table_columns(p, column);
     for (int64_t i = 0; i < p->b->entries; i++)
-        put_row(p, p->order[i]);
-    fputs("</tbody></table></div></div>\n", p->html);
+        json_array_append_new(rows, table_row(p, p->order[i], column));
+    put_measured(p, (struct hn_html_table){.label = "Entries",
+                                           .class = "sortable fixed",
+                                           .sorted = INT_MAX,
+                                           .column = column,
+                                           .row = rows});
 }
 
 enum { WIDTH = 480, NAMES = 150, LINE = 22, TOP = 26, END = 20 };
@@ -197,32 +220,36 @@ static void put_ranks(const struct page *p) {
 }
 
 static void put_pairs(struct page *p) {
-    fprintf(p->html,
-            "<div class=by data-measure=%d><div class=\"scroll long\" role=region tabindex=0 "
-            "aria-label=Pairs><table class=sortable><thead><tr>",
-            p->measure);
-    static const char *const head[] = {"Entry",   "Other",  "Difference", "p (Holm)",
-                                       "Verdict", "Better", "Tied",       "Worse"};
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        fprintf(p->html, "<th scope=col><button type=button>%s</button></th>", head[i]);
-    fputs("</tr></thead><tbody>\n", p->html);
+    static const struct hn_record_column columns[] = {
+        {"entry", "Entry", -1, .html = "<th scope=row>%s</th>"},
+        {"other", "Other", -1},
+        {"difference", "Difference", .as = HN_BY_HALF, .digits = 2},
+        {"p", "p (Holm)", .digits = 3},
+        {"verdict", "Verdict", -1},
+        {"better", "Better"},
+        {"tied", "Tied"},
+        {"worse", "Worse"},
+        {0}};
+    json_t *rows = json_array();
     for (int64_t i = 0; i < p->pairs; i++) {
         const struct hn_board_pair *pair = &p->pair[i];
         if (isnan(pair->difference.mean))
             continue;
-        hn_html(p->html, "<tr><th scope=row>%s</th><td>%s</td>", p->b->entry[pair->a].name,
-                p->b->entry[pair->b].name);
-        put_number(p->html, pair->difference, 2, true);
-        if (isnan(pair->p))
-            fputs("<td class=n data-v=\"\">–</td>", p->html);
-        else
-            fprintf(p->html, "<td class=n data-v=\"%.6g\">%.3f</td>", pair->p, pair->p);
-        fprintf(p->html,
-                "<td>%s</td><td class=n>%" PRId64 "</td><td class=n>%" PRId64
-                "</td><td class=n>%" PRId64 "</td></tr>\n",
-                hn_board_verdicts[pair->verdict], pair->wins, pair->ties, pair->losses);
+        json_array_append_new(
+            rows,
+            json_pack("{s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:I}", "entry",
+                      hn_json_text(p->b->entry[pair->a].name), "other",
+                      hn_json_text(p->b->entry[pair->b].name), "difference",
+                      hn_mean_json(pair->difference, true), "p", hn_json_real(pair->p), "verdict",
+                      hn_board_verdicts[pair->verdict], "better", (json_int_t)pair->wins, "tied",
+                      (json_int_t)pair->ties, "worse", (json_int_t)pair->losses));
     }
-    fputs("</tbody></table></div></div>\n", p->html);
+    put_measured(p, (struct hn_html_table){.label = "Pairs",
+                                           .class = "sortable",
+                                           .sorted = INT_MAX,
+                                           .tall = true,
+                                           .column = columns,
+                                           .row = rows});
 }
 
 static void put_entries(const struct page *p) {
@@ -244,29 +271,24 @@ static void put_entries(const struct page *p) {
 
 // Of a kind intervals are over its encoders.
 static void put_kind(const struct page *p, int64_t kind) {
-    fprintf(p->html,
-            "<div class=by data-measure=%d><div class=scroll><table class=sortable><thead><tr><th "
-            "scope=col><button type=button>Entry</button></th>",
-            p->measure);
-    for (int s = 0; s < HN_BOARD_SCORES; s++) {
-        fputs("<th scope=col class=n><button type=button>", p->html);
-        if (s == HN_BOARD_EXCESS)
-            fputs("Excess", p->html);
-        else
-            fprintf(p->html, "Gain at +%.3g", hn_board_budgets[s - HN_BOARD_GAIN]);
-        fputs("</button></th>", p->html);
-    }
-    fputs("</tr></thead><tbody>\n", p->html);
+    struct hn_record_column column[HN_BOARD_SCORES + 2] = {entry_column};
+    json_t *rows = json_array();
+    add_scores(p, column + 1);
     for (int64_t i = 0; i < p->b->entries; i++) {
-        hn_html(p->html, "<tr><th scope=row>%s</th>", p->b->entry[p->order[i]].name);
-        for (int s = 0; s < HN_BOARD_SCORES; s++) {
-            struct hn_board_score of = {p->measure, s};
-            put_number(p->html, hn_board_on_kind(p->b, p->order[i], of, kind),
-                       s == HN_BOARD_EXCESS ? 2 : 3, true);
-        }
-        fputs("</tr>\n", p->html);
+        json_t *row = json_pack("{s:o}", "entry", hn_json_text(p->b->entry[p->order[i]].name));
+        for (int s = 0; s < HN_BOARD_SCORES; s++)
+            json_object_set_new(
+                row, column[1 + s].key,
+                hn_mean_json(hn_board_on_kind(p->b, p->order[i],
+                                              (struct hn_board_score){p->measure, s}, kind),
+                             true));
+        json_array_append_new(rows, row);
     }
-    fputs("</tbody></table></div></div>\n", p->html);
+    put_measured(p, (struct hn_html_table){.label = p->b->kind[kind].name,
+                                           .class = "sortable",
+                                           .sorted = INT_MAX,
+                                           .column = column,
+                                           .row = rows});
 }
 
 static enum hn_code put_kinds(struct page *p) {

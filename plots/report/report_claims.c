@@ -6,17 +6,14 @@
 #include "plots/report/report_private.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-struct claim {
-    struct hn_html_cells cells;
-    const struct hn_report *report;
-};
-
-static const char *cell(const struct claim *claim, const char *column) {
-    return hn_table_text(claim->cells.table, claim->cells.row, column);
+static const char *cell(const json_t *claim, const char *key) {
+    const char *text = json_string_value(json_object_get(claim, key));
+    return text ? text : "";
 }
 
 // True if the page has a figure of that name: one of its own, or a general one of its trainings.
@@ -31,19 +28,21 @@ static bool is_shown(const struct hn_report *report, const char *id) {
     return n > 0 && n < (int)sizeof path && access(path, R_OK) == 0;
 }
 
-static void put_id(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct claim *claim = of;
-    const char *id = cell(claim, c->from);
-    if (is_shown(claim->report, id))
+static void put_id(FILE *html, const struct hn_record_column *c, const json_t *claim,
+                   const void *of) {
+    const char *id = cell(claim, c->key);
+    if (is_shown(of, id))
         hn_html(html, "<th scope=row><a href=\"#%s\">%s</a></th>", id, id);
     else
         hn_html(html, "<th scope=row>%s</th>", id);
 }
 
-static void put_verdict(FILE *html, const struct hn_html_column *c, const void *of) {
-    const char *verdict = cell(of, c->from);
+static void put_verdict(FILE *html, const struct hn_record_column *c, const json_t *claim,
+                        const void *of) {
+    const char *verdict = cell(claim, c->key);
     bool known = strcmp(verdict, "holds") == 0 || strcmp(verdict, "fails") == 0 ||
                  strcmp(verdict, "inconclusive") == 0;
+    (void)of;
     hn_html(html, "<td class=\"verdict %s\">%s</td>", known ? verdict : "soft", verdict);
 }
 
@@ -53,39 +52,52 @@ static const char *not_papers(const struct hn_table *t, int64_t row) {
     return strcmp(kind, "claim") == 0 ? "" : kind;
 }
 
-static void put_statement(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct claim *claim = of;
-    const char *kind = not_papers(claim->cells.table, claim->cells.row);
-    hn_html(html, "<td class=wrap>%s%s%s</td>", kind, *kind ? ": " : "", cell(of, c->from));
+// A text with a smaller one below it.
+static void put_paper(FILE *html, const struct hn_record_column *c, const json_t *claim,
+                      const void *of) {
+    (void)of;
+    hn_html(html, "<td>%s<br><small>%s</small></td>", cell(claim, c->key),
+            cell(claim, "paper_table"));
 }
 
-enum { SORTED_CLAIMS = 4, CLAIMS = 6, LEVELS = 6, IDS = 6 };
+static void put_evidence(FILE *html, const struct hn_record_column *c, const json_t *claim,
+                         const void *of) {
+    (void)of;
+    hn_html(html, "<td class=wrap>%s<br><small>%s</small></td>", cell(claim, c->key),
+            cell(claim, "at"));
+}
+
+enum { SORTED_CLAIMS = 4 }; // columns
 #define TEXT "<td class=wrap>%s</td>"
-#define INTERVAL "<br><small>%.4g to %.4g</small>"
 
-static const struct hn_html_column id_columns[IDS] = {
-    {"Figure", .from = "id", .put = put_id},
-    {"Source", .from = "source", .html = TEXT},
-    {"Verdict", .from = "verdict", .put = put_verdict},
-    {"Corrected for all", "by Holm's procedure over the identifiers of this page",
-     .from = "corrected", .put = put_verdict},
-    {"Encoders", "the fewest encoders behind a comparison; 0: times of random rows", "encoders",
-     "%.0f"},
-    {"Data sets", NULL, "datasets", "%.0f"}};
+static const struct hn_record_column id_columns[] = {
+    {"id", "Figure", -1, .from = "id", .put = put_id},
+    {"source", "Source", -1, .from = "source", .html = TEXT},
+    {"verdict", "Verdict", -1, .from = "verdict", .put = put_verdict},
+    {"corrected", "Corrected for all", -1, .from = "corrected", .put = put_verdict,
+     .help = "by Holm's procedure over the identifiers of this page"},
+    {"encoders", "Encoders", .from = "encoders",
+     .help = "the fewest encoders behind a comparison; 0: times of random rows"},
+    {"datasets", "Data sets", .from = "datasets"},
+    {0}};
 
-static const struct hn_html_column claim_columns[CLAIMS] = {
-    {"Figure", .from = "id", .put = put_id},
-    {"Claim", .from = "statement", .put = put_statement},
-    {"Verdict", .from = "verdict", .put = put_verdict},
-    {"Own value", NULL, "own", "%.4g", INTERVAL},
-    {"Paper", .from = "paper", .html = "<td>%s<br><small>%s</small></td>", .also = "paper_table"},
-    {"Evidence", .from = "reason", .html = "<td class=wrap>%s<br><small>%s</small></td>",
-     .also = "at"}};
+static const struct hn_record_column claim_columns[] = {
+    {"id", "Figure", -1, .from = "id", .put = put_id},
+    {"claim", "Claim", -1, .from = "statement", .html = TEXT},
+    {"verdict", "Verdict", -1, .from = "verdict", .put = put_verdict},
+    {"own", "Own value", .from = "own", .as = HN_GENERAL, .digits = 4},
+    {"paper", "Paper", -1, .from = "paper", .put = put_paper},
+    {"reason", "Evidence", -1, .from = "reason", .put = put_evidence},
+    {0}};
 
-static const struct hn_html_column level_columns[LEVELS] = {
-    {"Figure", .from = "id", .html = TEXT}, {"Quantity", .from = "what", .html = TEXT},
-    {"Own", NULL, "own", "%.4g", INTERVAL}, {"Paper", NULL, "paper", "%.4g"},
-    {"Unit", .from = "unit", .html = TEXT}, {"Where", .from = "paper_table", .html = TEXT}};
+static const struct hn_record_column level_columns[] = {
+    {"id", "Figure", -1, .from = "id", .html = TEXT},
+    {"what", "Quantity", -1, .from = "what", .html = TEXT},
+    {"own", "Own", .from = "own", .as = HN_GENERAL, .digits = 4},
+    {"paper", "Paper", .from = "paper", .as = HN_GENERAL, .digits = 4},
+    {"unit", "Unit", -1, .from = "unit", .html = TEXT},
+    {"paper_table", "Where", -1, .from = "paper_table", .html = TEXT},
+    {0}};
 
 const char *const hn_html_verdicts[HN_HTML_VERDICTS] = {"holds", "fails", "inconclusive",
                                                         "not tested"};
@@ -137,15 +149,31 @@ bool hn_html_is_tested(const struct hn_table *ids, const char *id) {
     return row >= 0 && strcmp(hn_table_text(ids, row, "verdict"), "not tested") != 0;
 }
 
+// A row of a table, with the interval of our value, and what a claim says with whose it is.
+static json_t *claim_row(const struct hn_table *t, int64_t row) {
+    json_t *record = hn_table_json(t, row);
+    const char *kind = not_papers(t, row);
+    struct hn_phrase claim;
+    hn_put_text(claim.text, sizeof claim.text, "%s%s%s", kind, *kind ? ": " : "",
+                hn_table_text(t, row, "statement"));
+    json_object_set_new(record, "claim", hn_json_text(claim.text));
+    json_object_set_new(record, "own",
+                        hn_json_number((struct hn_record_number){
+                            hn_table_real(t, row, "own"), NAN, hn_table_real(t, row, "own_lo"),
+                            hn_table_real(t, row, "own_hi"), false, "", ""}));
+    return record;
+}
+
 // The rows of identifiers that were tested: others are listed below.
 static void put_table(FILE *html, const struct hn_report *report, const struct hn_table *t,
-                      const struct hn_table *ids, const struct hn_html_column *column, int n,
-                      int sorted) {
-    hn_html_heads(html, column, n, sorted);
+                      const struct hn_table *ids, struct hn_html_table as) {
+    as.id = "";
+    as.row = json_array();
+    as.of = report;
     for (int64_t row = 0; row < t->rows; row++)
         if (!ids || hn_html_is_tested(ids, hn_table_text(t, row, "id")))
-            hn_html_row(html, column, n, &(struct claim){{t, row}, report});
-    fputs("</tbody></table></div>", html);
+            json_array_append_new(as.row, claim_row(t, row));
+    hn_html_table(html, &as);
 }
 
 // Lists the identifiers without a claim that could be tested, with the reason.
@@ -177,27 +205,26 @@ void hn_html_claims(FILE *html, const struct hn_report *report) {
         "the other, and is inconclusive in between.</p>\n",
         html);
     // Files from before verdicts were corrected have no such table.
-    if (ids && hn_table_find(ids, "corrected") >= 0) {
-        fputs("<div class=scroll role=region tabindex=0 aria-label=\"Verdicts\">"
-              "<table class=\"sortable claims\"><caption>A figure or table fails if one of its "
-              "claims fails, and holds if all hold.</caption>\n",
-              html);
-        put_table(html, report, ids, ids, id_columns, IDS, IDS);
-        fputc('\n', html);
-    }
-    if (claims && claims->rows > 0) {
-        fputs("<div class=scroll role=region tabindex=0 aria-label=\"Claims\">"
-              "<table class=\"sortable claims\"><caption>Own value: the difference or slope that "
-              "decides, with its 95&#8239;% interval.</caption>\n",
-              html);
-        put_table(html, report, claims, ids, claim_columns, CLAIMS, SORTED_CLAIMS);
-        fputc('\n', html);
-    }
+    if (ids && hn_table_find(ids, "corrected") >= 0)
+        put_table(html, report, ids, ids,
+                  (struct hn_html_table){.label = "Verdicts",
+                                         .class = "sortable claims",
+                                         .caption = "A figure or table fails if one of its claims "
+                                                    "fails, and holds if all hold.",
+                                         .sorted = INT_MAX,
+                                         .column = id_columns});
+    if (claims && claims->rows > 0)
+        put_table(html, report, claims, ids,
+                  (struct hn_html_table){.label = "Claims",
+                                         .class = "sortable claims",
+                                         .caption = "Own value: the difference or slope that "
+                                                    "decides, with its 95\u202f% interval.",
+                                         .sorted = SORTED_CLAIMS,
+                                         .column = claim_columns});
     if (levels && levels->rows > 0) {
-        fputs("<details><summary>Our values beside the paper's, for context</summary>\n"
-              "<div class=scroll><table>",
-              html);
-        put_table(html, report, levels, NULL, level_columns, LEVELS, 0);
+        fputs("<details><summary>Our values beside the paper's, for context</summary>\n", html);
+        put_table(html, report, levels, NULL,
+                  (struct hn_html_table){.label = "Values", .class = "", .column = level_columns});
         fputs("</details>\n", html);
     }
     if (ids)

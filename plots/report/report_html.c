@@ -10,21 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void hn_html_text(FILE *html, const char *text) {
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        int n = hn_utf8_length(s);
-        if (n == 0)
-            fputs("\xEF\xBF\xBD", html);
-        else if (n > 1)
-            fwrite(s, 1, (size_t)n, html);
-        else if (strchr("&<>\"'", *s))
-            fprintf(html, "&#%d;", *s);
-        else
-            fputc(*s < ' ' && *s != '\n' && *s != '\t' ? ' ' : *s, html);
-        s += n > 0 ? n : 1;
-    }
-}
-
 void hn_html_fold(FILE *html, const char *id, const char *title, bool open) {
     hn_html(html,
             open ? "<details class=section id=\"%s\" open><summary><h2>%s</h2></summary>\n"
@@ -39,82 +24,18 @@ void hn_html(FILE *html, const char *format, ...) {
     va_end(args);
 }
 
-// Three significant digits, at least as many as stand before the point, without an exponent.
-static void put_plain(FILE *html, double value) {
-    int before = value != 0 ? (int)floor(log10(fabs(value))) + 1 : 3;
-    fprintf(html, "%.*f", before >= 3 ? 0 : 3 - (before < -6 ? -6 : before), value);
-}
-
-// Values above 0 that these digits would round to 0 differ from 0, unless they have a sign.
-static void put_rounded(FILE *html, int digits, bool sign, double value) {
-    struct hn_rounded r = hn_rounded(value, digits, sign);
-    if (value > 0 && digits > 0 && !sign && strspn(r.text, "0.") == strlen(r.text))
-        fprintf(html, "&lt;%.*f", digits, pow(10, -digits));
-    else
-        fputs(r.text, html);
-}
-
-// format: "%.2f", "%+.2f", "%.3g".
-static void put_formatted(FILE *html, const char *format, double value) {
-    if (strchr(format, 'f'))
-        put_rounded(html, atoi(strchr(format, '.') + 1), format[1] == '+', value);
-    else
-        fprintf(html, format, value);
-}
-
-// The class of a cell with a number, which says under which measure of hardness it is shown.
-static void put_class(FILE *html, const struct hn_html_column *c) {
-    if (c->measure)
-        fprintf(html, " class=\"n by\" data-measure=%d", c->measure - 1);
-    else
-        fputs(" class=n", html);
-}
-
-static void put_number(FILE *html, const struct hn_html_column *c, struct hn_html_number n,
-                       const void *row) {
-    double scale = c->scale > 0 ? c->scale : 1;
-    fputs("<td", html);
-    put_class(html, c);
-    if (!isfinite(scale * n.value)) {
-        fputs(" data-v=\"\">–</td>", html);
-        return;
-    }
-    fprintf(html, " data-v=\"%.9g\"", n.value);
-    if (isfinite(n.half))
-        fprintf(html, " data-h=\"%.4g\"", n.half);
-    if (c->hint)
-        hn_html(html, " title=\"%s\"", c->hint(row).text);
-    fputs(">", html);
-    if (c->format)
-        put_formatted(html, c->format, scale * n.value);
-    else
-        put_plain(html, scale * n.value);
-    if (c->more && isfinite(n.half)) {
-        fputs(" <small>±&#8239;", html);
-        put_formatted(html, c->more, scale * n.half);
-        fputs("</small>", html);
-    } else if (c->more && n.hi > n.lo) {
-        fprintf(html, c->more, scale * n.lo, scale * n.hi);
-    }
-    fputs("</td>", html);
-}
-
 void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double half) {
-    put_rounded(html, a.digits, a.sign, a.scale * value);
+    hn_html_rounded(html, a.digits, a.sign, a.scale * value);
     if (isfinite(half)) {
         fputs(" ± ", html);
-        put_rounded(html, a.digits, false, a.scale * half);
+        hn_html_rounded(html, a.digits, false, a.scale * half);
     }
     hn_html(html, *a.unit ? " %s" : "%s", a.unit);
 }
 
-int hn_html_digits(double half, int digits) {
-    return half > 0 ? (int)fmin(4, fmax(digits, 1 - floor(log10(half)))) : digits;
-}
-
 void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool sign) {
     double half = scale * m.half;
-    digits = hn_html_digits(half, digits);
+    digits = hn_digits_by_half(half, digits);
     fputs(hn_rounded(scale * m.mean, digits, sign).text, html);
     if (isfinite(half))
         fprintf(html, half > 0 ? " ± %.*f" : " ± 0", digits, half);
@@ -139,50 +60,29 @@ void hn_html_few_seeds(FILE *html, int64_t seeds, const char *so) {
             hn_counted(seeds, "seed").text, seeds == 1 ? "was" : "were", so);
 }
 
-void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted) {
-    fputs("<thead><tr>", html);
-    for (const struct hn_html_column *c = column; c < column + n; c++) {
-        fputs("<th scope=col", html);
-        if (!c->put && !c->html)
-            put_class(html, c);
-        if (c->scale > 0 && fabs(c->scale - 1) > 0)
-            fprintf(html, " data-scale=%g", c->scale);
-        if (c->from)
-            hn_html(html, " data-column=\"%s\"", c->from);
-        if (c->help)
-            hn_html(html, " title=\"%s\"", c->help);
-        hn_html(html, c < column + sorted ? "><button type=button>%s</button></th>" : ">%s</th>",
-                c->title);
-    }
-    fputs("</tr></thead>\n<tbody>\n", html);
+static void put_attribute(FILE *html, const char *name, const char *value) {
+    if (*value)
+        fprintf(html, strchr(value, ' ') ? " %s=\"%s\"" : " %s=%s", name, value);
 }
 
-static void put_cell(FILE *html, const struct hn_html_column *c, const struct hn_html_cells *of) {
-    char lo[32], hi[32];
-    if (c->html) {
-        hn_html(html, c->html, hn_table_text(of->table, of->row, c->from),
-                c->also ? hn_table_text(of->table, of->row, c->also) : "");
-        return;
-    }
-    snprintf(lo, sizeof lo, "%s_lo", c->from);
-    snprintf(hi, sizeof hi, "%s_hi", c->from);
-    put_number(html, c,
-               (struct hn_html_number){hn_table_real(of->table, of->row, c->from), NAN,
-                                       hn_table_real(of->table, of->row, lo),
-                                       hn_table_real(of->table, of->row, hi)},
-               of);
-}
-
-void hn_html_row(FILE *html, const struct hn_html_column *column, int n, const void *row) {
-    fputs("<tr>", html);
-    for (const struct hn_html_column *c = column; c < column + n; c++)
-        if (c->number)
-            put_number(html, c, c->number(c, row), row);
-        else if (c->put)
-            c->put(html, c, row);
-        else
-            put_cell(html, c, row);
-    fputs("</tr>\n", html);
+void hn_html_table(FILE *html, const struct hn_html_table *t) {
+    const char *class = t->wide && t->tall ? "scroll wide long"
+                        : t->wide          ? "scroll wide"
+                        : t->tall          ? "scroll long"
+                                           : "scroll";
+    fputs("<div", html);
+    put_attribute(html, "class", class);
+    hn_html(html, " role=region tabindex=0 aria-label=\"%s\"><table", t->label);
+    put_attribute(html, "id", t->id);
+    put_attribute(html, "class", t->class);
+    fputs(">\n", html);
+    if (t->caption)
+        hn_html(html, "<caption>%s</caption>\n", t->caption);
+    hn_records_html_heads(t->column, t->sorted, html);
+    for (size_t row = 0; row < json_array_size(t->row); row++)
+        hn_records_html_row(t->column, json_array_get(t->row, row), t->of, html);
+    fputs("</tbody></table></div>\n", html);
+    json_decref(t->row);
 }
 
 static bool starts(const char *text, const char *with) {

@@ -110,29 +110,42 @@ static int64_t count_distinct(const struct hn_table *t, const char *column) {
     return n;
 }
 
+static json_t *result_row(const struct many *m, int64_t i) {
+    const struct hn_results *r = m->report[i].results;
+    char name[HN_LABEL_SIZE], commit[13];
+    result_name(m, i, name);
+    snprintf(commit, sizeof commit, "%s", hn_results_get_env(r, "git_commit"));
+    return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "name", hn_json_text(name), "run",
+                     hn_json_text(hn_results_get(r, "created")), "cells", (json_int_t)r->runs.rows,
+                     "done", (json_int_t)hn_html_count(&r->runs, "status", "ok", NULL), "datasets",
+                     (json_int_t)count_distinct(&r->runs, "dataset_sha256"), "commit",
+                     hn_json_text(commit), "processor",
+                     hn_json_text(hn_results_get_env(r, "cpu_model")), "file",
+                     hn_json_text(m->report[i].file));
+}
+
 static void put_results(const struct many *m) {
-    fputs("<section aria-labelledby=results><h2 id=results>Results</h2>\n"
-          "<div class=scroll><table class=sortable><thead><tr><th scope=col><button type=button>"
-          "Result</button></th><th scope=col><button type=button>Run</button></th>"
-          "<th scope=col class=n>Cells</th><th scope=col class=n>Done</th>"
-          "<th scope=col class=n>Data sets</th><th scope=col>Commit</th><th scope=col>Processor"
-          "</th><th scope=col>File</th></tr></thead>\n<tbody>\n",
-          m->html);
-    for (int64_t i = 0; i < m->n; i++) {
-        const struct hn_results *r = m->report[i].results;
-        char name[HN_LABEL_SIZE], commit[13];
-        result_name(m, i, name);
-        snprintf(commit, sizeof commit, "%s", hn_results_get_env(r, "git_commit"));
-        hn_html(m->html,
-                "<tr><th scope=row>%s</th><td>%s</td><td class=n>%" PRId64
-                "</td><td class=n>%" PRId64 "</td><td class=n>%" PRId64
-                "</td><td><code>%s</code></td><td>%s</td><td class=wrap>%s</td></tr>\n",
-                name, hn_results_get(r, "created"), r->runs.rows,
-                hn_html_count(&r->runs, "status", "ok", NULL),
-                count_distinct(&r->runs, "dataset_sha256"), commit,
-                hn_results_get_env(r, "cpu_model"), m->report[i].file);
-    }
-    fputs("</tbody></table></div>\n</section>\n", m->html);
+    static const struct hn_record_column columns[] = {
+        {"name", "Result", -1, .html = "<th scope=row>%s</th>"},
+        {"run", "Run", -1},
+        {"cells", "Cells"},
+        {"done", "Done"},
+        {"datasets", "Data sets"},
+        {"commit", "Commit", -1, .html = "<td><code>%s</code></td>"},
+        {"processor", "Processor", -1},
+        {"file", "File", -1, .html = "<td class=wrap>%s</td>"},
+        {0}};
+    json_t *rows = json_array();
+    for (int64_t i = 0; i < m->n; i++)
+        json_array_append_new(rows, result_row(m, i));
+    fputs("<section aria-labelledby=results><h2 id=results>Results</h2>\n", m->html);
+    hn_html_table(m->html, &(struct hn_html_table){.label = "Results",
+                                                   .id = "",
+                                                   .class = "sortable",
+                                                   .sorted = 2,
+                                                   .column = columns,
+                                                   .row = rows});
+    fputs("</section>\n", m->html);
 }
 
 enum { KEY = 1024 };

@@ -23,48 +23,60 @@ static bool has_rows(const struct hn_outcome *u, int64_t setting) {
     return false;
 }
 
-// A cell with a value of a measure whose means are of this size.
-static void put_mean(FILE *html, struct hn_mean m, double size, bool sign) {
-    if (isnan(m.mean)) {
-        fputs("<td class=n data-v=\"\">–</td>", html);
-        return;
-    }
-    fprintf(html, "<td class=n data-v=\"%.9g\">", m.mean);
-    hn_html_mean(html, m, 1, hn_html_digits(m.half, size >= 100 ? 1 : size >= 10 ? 2 : 4), sign);
-    fputs("</td>", html);
-}
-
-static enum hn_code put_row(const struct section *p, int64_t s) {
-    hn_html(p->html, "<tr><th scope=row>%s</th>", hn_overview_label(p->o, s).text);
+// A mean, and its difference to Uniform, of each measure.
+static enum hn_code add_row(const struct section *p, int64_t s, json_t *rows) {
+    char key[32];
+    json_t *row = json_pack("{s:o}", "setting", hn_json_text(hn_overview_label(p->o, s).text));
+    json_array_append_new(rows, row);
     for (int m = 0; m < p->u->measures; m++) {
         struct hn_mean mean, difference;
         if (hn_outcome_mean(p->ctx, p->u, s, m, &mean) ||
             hn_outcome_difference(p->ctx, p->u, s, p->o->base[s], m, &difference))
             return p->ctx->code;
         if (m == 0)
-            fprintf(p->html, "<td class=n data-v=%d>%d</td>", (int)mean.n, (int)mean.n);
-        put_mean(p->html, mean, fabs(mean.mean), false);
-        put_mean(p->html, difference, fabs(mean.mean), true);
+            json_object_set_new(row, "trainings", json_integer(mean.n));
+        snprintf(key, sizeof key, "%d", m);
+        json_object_set_new(row, key, hn_mean_json(mean, false));
+        snprintf(key, sizeof key, "%d minus", m);
+        json_object_set_new(row, key, hn_mean_json(difference, true));
     }
-    fputs("</tr>\n", p->html);
     return HN_OK;
 }
 
+// Digits behind the point for means of this size; an interval may ask for more.
+static int digits_of(const json_t *rows, const char *key) {
+    double size = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *cell = json_object_get(json_array_get(rows, i), key);
+        size = fmax(size, fabs(json_number_value(json_object_get(cell, "value"))));
+    }
+    return size >= 100 ? 1 : size >= 10 ? 2 : 4;
+}
+
 static enum hn_code put_table(const struct section *p) {
-    fputs("<div class=scroll role=region tabindex=0 aria-label=Outcomes><table><thead><tr>"
-          "<th scope=col>Setting</th>"
-          "<th scope=col class=n>Trainings</th>",
-          p->html);
-    for (int m = 0; m < p->u->measures; m++)
-        hn_html(p->html,
-                "<th scope=col class=n>%s</th><th scope=col class=n title=\"paired by seed\">– "
-                "Uniform</th>",
-                p->u->name[m]);
-    fputs("</tr></thead><tbody>\n", p->html);
+    struct hn_record_column column[3 + 2 * HN_OUTCOMES_MAX] = {
+        {"setting", "Setting", -1, .html = "<th scope=row>%s</th>"}, {"trainings", "Trainings"}};
+    char key[HN_OUTCOMES_MAX][2][32];
+    json_t *rows = json_array();
     for (int64_t s = 0; s < p->o->settings; s++)
-        if (has_rows(p->u, s) && put_row(p, s))
+        if (has_rows(p->u, s) && add_row(p, s, rows)) {
+            json_decref(rows);
             return p->ctx->code;
-    fputs("</tbody></table></div>\n", p->html);
+        }
+    for (int m = 0; m < p->u->measures; m++) {
+        struct hn_record_column *c = &column[2 + 2 * m];
+        snprintf(key[m][0], sizeof key[m][0], "%d", m);
+        snprintf(key[m][1], sizeof key[m][1], "%d minus", m);
+        c[0] = (struct hn_record_column){key[m][0], p->u->name[m], .as = HN_BY_HALF,
+                                         .digits = digits_of(rows, key[m][0])};
+        c[1] = c[0];
+        c[1].key = key[m][1];
+        c[1].heading = "– Uniform";
+        c[1].help = "paired by seed";
+    }
+    hn_html_table(p->html,
+                  &(struct hn_html_table){
+                      .label = "Outcomes", .id = "", .class = "", .column = column, .row = rows});
     return HN_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "plots/report/report_private.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -132,11 +133,6 @@ void hn_html_price_answer(FILE *html, const struct hn_results *r) {
 
 #define NAME "<th scope=row><code>%s</code></th>"
 
-static void put_front(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct hn_html_cells *r = of;
-    fputs(value(r->table, r->row, c->from) > 0 ? "<td>●</td>" : "<td></td>", html);
-}
-
 // Candidates that a setting's own filter took; its name; and what was left.
 static int64_t own_filter(const struct hn_table *attrition, int64_t from) {
     static const char *const shared[] = {"known", "self", "duplicate", "beyond n", "kept", NULL};
@@ -150,13 +146,23 @@ static int64_t own_filter(const struct hn_table *attrition, int64_t from) {
 }
 
 // wanted: NULL for all rows.
-static void put_rows(FILE *html, const struct hn_table *t, const struct hn_html_column *columns,
-                     int n, bool (*wanted)(const struct hn_table *t, int64_t row)) {
-    hn_html_heads(html, columns, n, n);
-    for (int64_t row = 0; row < t->rows; row++)
-        if (!wanted || wanted(t, row))
-            hn_html_row(html, columns, n, &(struct hn_html_cells){t, row});
-    fputs("</tbody></table></div>\n", html);
+static void put_table(FILE *html, const struct hn_table *t, const char *label,
+                      const struct hn_record_column *columns,
+                      bool (*wanted)(const struct hn_table *t, int64_t row)) {
+    json_t *rows = json_array();
+    for (int64_t row = 0; row < t->rows; row++) {
+        if (wanted && !wanted(t, row))
+            continue;
+        json_t *record = hn_table_json(t, row);
+        json_object_set_new(record, "mark", json_string(value(t, row, "front") > 0 ? "●" : ""));
+        json_array_append_new(rows, record);
+    }
+    hn_html_table(html, &(struct hn_html_table){.label = label,
+                                                .id = "",
+                                                .class = "",
+                                                .sorted = INT_MAX,
+                                                .column = columns,
+                                                .row = rows});
 }
 
 // Filters that are alike in all settings come once, with the first.
@@ -170,37 +176,43 @@ static bool first_or_own(const struct hn_table *t, int64_t row) {
 }
 
 void hn_html_price(FILE *html, const struct hn_results *r) {
-    static const struct hn_html_column settings[] = {
-        {"Setting", "options of hardneg mine", "setting", .html = NAME},
-        {"Front", "no other setting is as hard with fewer false negatives", "front",
-         .put = put_front},
-        {"Hardness", "deviations over the query's far candidates", "hardness", "%.2f"},
-        {"False negatives (%)", NULL, "false_negatives", "%.3f", .scale = 100},
-        {"from", "lower end of the 95 % interval", "false_lo", "%.3f", .scale = 100},
-        {"to", "upper end of the 95 % interval", "false_hi", "%.3f", .scale = 100},
-        {"Queries with fewer (%)", "than were asked for", "fewer", "%.1f", .scale = 100},
-        {"Queries with none (%)", NULL, "none", "%.1f", .scale = 100}};
-    static const struct hn_html_column filters[] = {
-        {"Setting", NULL, "setting", .html = NAME},
-        {"Filter", "that took the candidates; kept: none did", "filter", .html = NAME},
-        {"Candidates", NULL, "candidates", "%.0f"},
-        {"Known positives", NULL, "known", "%.0f"},
-        {"Hidden positives", "of those kept: false negatives", "hidden", "%.0f"}};
+    static const struct hn_record_column settings[] = {
+        {"setting", "Setting", -1, .from = "setting", .html = NAME,
+         .help = "options of hardneg mine"},
+        {"mark", "Front", -1, .from = "front",
+         .help = "no other setting is as hard with fewer false negatives"},
+        {"hardness", "Hardness", .from = "hardness", .digits = 2,
+         .help = "deviations over the query's far candidates"},
+        {"false_negatives", "False negatives (%)", .from = "false_negatives", .digits = 3,
+         .scale = 100},
+        {"false_lo", "from", .from = "false_lo", .digits = 3, .scale = 100,
+         .help = "lower end of the 95 % interval"},
+        {"false_hi", "to", .from = "false_hi", .digits = 3, .scale = 100,
+         .help = "upper end of the 95 % interval"},
+        {"fewer", "Queries with fewer (%)", .from = "fewer", .digits = 1, .scale = 100,
+         .help = "than were asked for"},
+        {"none", "Queries with none (%)", .from = "none", .digits = 1, .scale = 100},
+        {0}};
+    static const struct hn_record_column filters[] = {
+        {"setting", "Setting", -1, .from = "setting", .html = NAME},
+        {"filter", "Filter", -1, .from = "filter", .html = NAME,
+         .help = "that took the candidates; kept: none did"},
+        {"candidates", "Candidates", .from = "candidates"},
+        {"known", "Known positives", .from = "known"},
+        {"hidden", "Hidden positives", .from = "hidden", .help = "of those kept: false negatives"},
+        {0}};
     const struct hn_table *t = hn_results_table(r, "price"),
                           *attrition = hn_results_table(r, "price_attrition");
     hn_html_fold(html, "settings", "Settings", true);
-    fputs("<div class=scroll role=region tabindex=0 aria-label=Settings><table>\n", html);
-    put_rows(html, t, settings, sizeof settings / sizeof *settings, NULL);
+    put_table(html, t, "Settings", settings, NULL);
     fputs("</details>\n", html);
     if (!attrition || attrition->rows == 0)
         return;
     hn_html_fold(html, "attrition", "What the filters take", true);
-    fprintf(
-        html,
-        "<p class=soft>Of the %.0f best passages of each query. Filters before the setting's "
-        "own are the same for all, and are there with the first.</p>\n"
-        "<div class=scroll role=region tabindex=0 aria-label=\"What the filters take\"><table>\n",
-        value(t, 0, "depth"));
-    put_rows(html, attrition, filters, sizeof filters / sizeof *filters, first_or_own);
+    fprintf(html,
+            "<p class=soft>Of the %.0f best passages of each query. Filters before the setting's "
+            "own are the same for all, and are there with the first.</p>\n",
+            value(t, 0, "depth"));
+    put_table(html, attrition, "What the filters take", filters, first_or_own);
     fputs("</details>\n", html);
 }

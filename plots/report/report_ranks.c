@@ -7,6 +7,7 @@
 #include "results/analysis/shown.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -187,49 +188,40 @@ static enum hn_code find_apart(struct hn_context *ctx, const struct ranks *k, do
     return hn_ranks_apart(ctx, rank, blocks ? n / blocks : 0, blocks, apart);
 }
 
-struct rank_row {
-    const struct ranks *k;
-    const double *rank; // [labels x RANKED]
-    int64_t label;
-};
-
-static void put_label(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct rank_row *row = of;
-    (void)c;
-    hn_html(html, "<th scope=row>%s</th>", row->k->label[row->label].text);
-}
-
-static struct hn_html_number mean_rank(const struct hn_html_column *c, const void *of) {
-    const struct rank_row *row = of;
-    int i = 0;
-    while (strcmp(ranked[i].column, c->from) != 0)
-        i++;
-    return (struct hn_html_number){row->rank[row->label * RANKED + i], NAN, NAN, NAN};
-}
-
-// over[RANKED]: data sets with a rank.
+// rank[labels x RANKED]; over[RANKED]: data sets with a rank.
 static void put_rank_table(FILE *html, const struct ranks *k, const double *rank,
                            const int64_t *over) {
-    struct hn_html_column column[1 + RANKED] = {{"Setting", .put = put_label}};
+    struct hn_record_column column[RANKED + 2] = {
+        {"setting", "Setting", .width = -1, .html = "<th scope=row>%s</th>"}};
     char title[RANKED][96];
+    json_t *rows = json_array();
     int n = 1;
     for (int i = 0; i < RANKED; i++) {
         snprintf(title[i], sizeof title[i], "%s", ranked[i].title);
         if (over[i] < k->datasets)
             hn_append(title[i], sizeof title[i], " (on %" PRId64 ")", over[i]);
         if (over[i] > 0)
-            column[n++] = (struct hn_html_column){
-                title[i], ranked[i].larger ? "1: the largest" : "1: the smallest", ranked[i].column,
-                "%.2f", .number = mean_rank};
+            column[n++] = (struct hn_record_column){.key = ranked[i].column,
+                                                    .heading = title[i],
+                                                    .help = ranked[i].larger ? "1: the largest"
+                                                                             : "1: the smallest",
+                                                    .from = ranked[i].column,
+                                                    .digits = 2};
     }
-    fputs("<div class=scroll role=region tabindex=0 aria-label=Ranks><table id=ranks "
-          "class=\"sortable fixed\">\n",
-          html);
-    hn_html_heads(html, column, n, n);
-    for (int64_t l = 0; l < k->labels; l++)
-        if (k->common[l])
-            hn_html_row(html, column, n, &(struct rank_row){k, rank, l});
-    fputs("</tbody></table></div>\n", html);
+    for (int64_t l = 0; l < k->labels; l++) {
+        if (!k->common[l])
+            continue;
+        json_t *row = json_pack("{s:o}", "setting", hn_json_text(k->label[l].text));
+        for (int i = 0; i < RANKED; i++)
+            json_object_set_new(row, ranked[i].column, hn_json_real(rank[l * RANKED + i]));
+        json_array_append_new(rows, row);
+    }
+    hn_html_table(html, &(struct hn_html_table){.label = "Ranks",
+                                                .id = "ranks",
+                                                .class = "sortable fixed",
+                                                .sorted = INT_MAX,
+                                                .column = column,
+                                                .row = rows});
 }
 
 // Names the setting that ranks best, and those that are not told from it.

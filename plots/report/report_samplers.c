@@ -7,20 +7,22 @@
 #include "plots/report/report.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
-#include "results/analysis/shown.h"
+#include "results/analysis/settings_tables.h"
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-struct row {
+// The settings behind cells of their own.
+struct settings {
     const struct hn_overview *o;
-    int64_t setting;
     const enum hn_standing *standing; // [measures of hardness x settings]
 };
+
+static int64_t setting_of(const json_t *record) {
+    return json_integer_value(json_object_get(record, "setting"));
+}
 
 // Values of axes that are options of the sampler, or of all others: the page chooses rows by them.
 static void put_values(FILE *html, const struct hn_overview *o, int64_t setting, bool options,
@@ -79,20 +81,23 @@ static void put_setting_cell(FILE *html, const struct hn_overview *o, int64_t se
     fputs("</small></th>", html);
 }
 
-static void put_setting(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
+static void put_setting(FILE *html, const struct hn_record_column *c, const json_t *record,
+                        const void *of) {
+    const struct settings *t = of;
     (void)c;
-    put_setting_cell(html, row->o, row->setting, "s");
+    put_setting_cell(html, t->o, setting_of(record), "s");
 }
 
 // A mark for each measure of hardness by which the row is not beaten; the page shows the chosen
 // one's.
-static void put_front(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
+static void put_front(FILE *html, const struct hn_record_column *c, const json_t *record,
+                      const void *of) {
+    const struct settings *t = of;
+    int64_t s = setting_of(record);
     (void)c;
-    fprintf(html, "<td data-v=%d>", HN_ON_FRONT - row->standing[row->setting]);
-    for (int i = 0; hn_hardness_measure(row->o->results, i); i++) {
-        enum hn_standing standing = row->standing[i * row->o->settings + row->setting];
+    fprintf(html, "<td data-v=%d>", HN_ON_FRONT - t->standing[s]);
+    for (int i = 0; hn_hardness_measure(t->o->results, i); i++) {
+        enum hn_standing standing = t->standing[i * t->o->settings + s];
         const char *name = standing == HN_ON_FRONT ? "on the front" : "may be on the front";
         if (standing > HN_BEATEN)
             fprintf(html,
@@ -103,176 +108,7 @@ static void put_front(FILE *html, const struct hn_html_column *c, const void *of
     fputs("</td>", html);
 }
 
-static struct hn_html_number seeds(const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    (void)c;
-    return (struct hn_html_number){(double)row->o->seeds[row->setting]};
-}
-
-static struct hn_html_number measured(const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    struct hn_mean m = hn_overview_mean(row->o, row->setting, c->from);
-    return (struct hn_html_number){m.mean, m.half};
-}
-
-static struct hn_html_number work(const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    return hn_is_given(hn_overview_sampler(row->o, row->setting))
-               ? (struct hn_html_number){NAN, NAN}
-               : measured(c, of);
-}
-
-static struct hn_html_number cost(const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    (void)c;
-    return (struct hn_html_number){hn_overview_cost(row->o, row->setting).batch, NAN};
-}
-
-static struct hn_phrase parts_of_cost(const void *of) {
-    const struct row *row = of;
-    return hn_cost_parts(hn_overview_cost(row->o, row->setting));
-}
-
-static struct hn_html_number difference(const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    struct hn_mean m = hn_overview_to_uniform(row->o, row->setting, c->from);
-    return (struct hn_html_number){m.mean, m.half};
-}
-
-static const char minus[] =
-    "minus Uniform's with the same file, step, batch size, loss and weighting, paired by seed";
-
-// Columns of measurements, in their order: means, or with `minus` differences to Uniform's.
-static const struct measure {
-    const char *column;
-    bool minus;
-    const char *needs; // only if that axis varies
-} measures[] = {{"fn_ratio"},
-                {"fn_ratio", .minus = true},
-                {"true_mean"},
-                {"true_mean", .minus = true},
-                {"true_lme"},
-                {"hard_true_mean"},
-                {"hard_true_mean", .minus = true},
-                {"true_anchors"},
-                {"true_p99"},
-                {"accuracy"},
-                {"cos_mean"},
-                {"cos_p99"},
-                {"fn_mass", .needs = "weighting"},
-                {"fn_loss_mass", .needs = "weighting"},
-                {"clamp_rate", .needs = "weighting"},
-                {"loss_batch", .needs = "weighting"},
-                {"loss_train", .needs = "loss"},
-                {"gap"},
-                {"pos_prob"},
-                {"coverage"},
-                {"graph_age"},
-                {HN_SHOWN_COST},
-                {"n_dot"}};
-
-enum {
-    MEASURES = sizeof measures / sizeof measures[0],
-    COLUMNS = 3 + MEASURES + HN_HEADED_MAX,
-    MAX_AT_ONCE = 40 // the rest: by scrolling
-};
-
-struct table {
-    const struct hn_overview *o;
-    const enum hn_standing *standing; // as in struct row
-    struct hn_html_column column[COLUMNS];
-    char title[COLUMNS][HN_LABEL_SIZE + 8];
-    int n;
-};
-
-// The measure of hardness that a column belongs to, from 1; 0 = none.
-static int measure_of(const struct hn_results *r, const char *column) {
-    static const char *const beside[][2] = {{"true_lme", "true_mean"},
-                                            {"cos_mean", "true_mean"},
-                                            {"true_anchors", "hard_true_mean"},
-                                            {"cos_p99", "true_p99"}};
-    for (size_t k = 0; k < sizeof beside / sizeof *beside; k++)
-        column = strcmp(column, beside[k][0]) == 0 ? beside[k][1] : column;
-    for (int i = 0; hn_hardness_measure(r, i); i++)
-        if (strcmp(column, hn_hardness_measure(r, i)->column) == 0)
-            return i + 1;
-    return 0;
-}
-
-static void add_column(struct table *t, const struct hn_html_column *column) {
-    t->column[t->n] = *column;
-    if (column->from)
-        t->column[t->n].measure = measure_of(t->o->results, column->from);
-    t->n++;
-}
-
-// A time or a count is shown in the unit in which the median is at least 1.
-static void choose_unit(struct table *t, struct hn_html_column *column, double median) {
-    static const struct unit {
-        double min, scale;
-        const char *name;
-    } times[] = {{1, 1, " (s)"}, {1e-3, 1e3, " (ms)"}, {0, 1e6, " (µs)"}},
-      counts[] = {{1e9, 1e-9, " (10⁹)"}, {1e6, 1e-6, " (10⁶)"}, {1e3, 1e-3, " (10³)"}, {0, 1, ""}};
-    const struct unit *unit = strcmp(column->from, "n_dot") == 0 ? counts : times;
-    while (fabs(median) < unit->min)
-        unit++;
-    snprintf(t->title[t->n], sizeof t->title[0], "%s%s", column->title, unit->name);
-    column->title = t->title[t->n];
-    column->scale = unit->scale;
-}
-
-// Means have their interval beside them, but for times, counts, clamped anchors and ages.
-static struct hn_html_column column_of(const struct measure *m) {
-    static const char *const plain[] = {"%.0f", "%.1f", "%.2f", "%.3f", "%.4f"},
-                             *const sign[] = {"%+.0f", "%+.1f", "%+.2f", "%+.3f", "%+.4f"};
-    const struct hn_shown *shown = hn_shown_find(m->column);
-    bool alone = hn_is_among(m->column, HN_COLUMNS("clamp_rate", "graph_age"));
-    struct hn_html_column column = {.title = shown->heading,
-                                    .help = shown->meaning,
-                                    .from = m->column,
-                                    .scale = shown->scale,
-                                    .number = m->minus                                ? difference
-                                              : strcmp(m->column, "n_dot") == 0       ? work
-                                              : strcmp(m->column, HN_SHOWN_COST) == 0 ? cost
-                                                                                      : measured};
-    column.hint = column.number == cost ? parts_of_cost : NULL;
-    if (m->minus) {
-        column.title = shown->scale > 1 ? "– Uniform (points)" : "– Uniform";
-        column.help = minus;
-    }
-    if (shown->digits >= 0) {
-        column.format = (m->minus ? sign : plain)[shown->digits];
-        column.more = alone ? NULL : plain[shown->digits];
-    }
-    return column;
-}
-
-// Only what a setting has a value in. Trainings do not count inner products, most graphs are fresh,
-// and mostly all anchors have true negatives: a column of zeros, or of ones, says nothing.
-static enum hn_code add_measure(struct hn_context *ctx, struct table *t, int m) {
-    struct hn_html_column column = column_of(&measures[m]);
-    double *value = hn_alloc(ctx, t->o->settings, sizeof *value);
-    bool zeros = true, ones = strcmp(column.from, "true_anchors") == 0;
-    size_t n = 0;
-    if (!value)
-        return ctx->code;
-    for (int64_t s = 0; s < t->o->settings; s++) {
-        value[n] = column.number(&column, &(struct row){t->o, s, NULL}).value;
-        zeros = zeros && !(fabs(value[n]) > 0);
-        ones = ones && !(value[n] < 1);
-        n += isfinite(value[n]);
-    }
-    gsl_sort(value, 1, n);
-    bool counts = strcmp(column.from, "n_dot") == 0 || strcmp(column.from, "graph_age") == 0;
-    bool needed = !measures[m].needs || hn_overview_varies(t->o, measures[m].needs);
-    if (n > 0 && needed && !(zeros && counts) && !ones) {
-        if (!column.format && column.scale <= 1)
-            choose_unit(t, &column, gsl_stats_median_from_sorted_data(value, 1, n));
-        add_column(t, &column);
-    }
-    hn_free(ctx, value);
-    return HN_OK;
-}
+enum { MAX_AT_ONCE = 40 }; // rows; the rest: by scrolling
 
 // The seeds of every setting, 0 where they differ.
 static int64_t same_seeds(const struct hn_overview *o) {
@@ -285,33 +121,27 @@ static int64_t same_seeds(const struct hn_overview *o) {
     return same < 0 ? 0 : same;
 }
 
-// The setting, then what was measured: first what is there for an axis of the grid.
-static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
-    static const struct hn_html_column setting = {"Setting", .put = put_setting},
-                                       front = {"Front",
-                                                "● no other is better in one of hardness "
-                                                "and false negatives without being worse in the "
-                                                "other, by means; ○ one is, but not significantly",
-                                                .put = put_front},
-                                       count = {"Seeds", "finished cells that the means are over",
-                                                .format = "%.0f", .number = seeds};
+// The setting, then what was measured. column[HN_SETTING_COLUMNS + 3].
+static enum hn_code choose_columns(struct hn_context *ctx, const struct hn_overview *o,
+                                   const json_t *rows, struct hn_record_column *column) {
+    static const struct hn_record_column front = {
+        .key = "front",
+        .heading = "Front",
+        .help = "● no other is better in one of hardness and false negatives without being worse "
+                "in the other, by means; ○ one is, but not significantly",
+        .put = put_front};
     bool any = false;
-    for (int64_t s = 0; s < t->o->settings; s++)
-        any |= t->o->standing[s] > HN_BEATEN;
-    add_column(t, &setting);
+    for (int64_t s = 0; s < o->settings; s++)
+        any |= o->standing[s] > HN_BEATEN;
+    *column++ = (struct hn_record_column){"setting", "Setting", .put = put_setting};
     if (any)
-        add_column(t, &front);
-    for (int first = 1; first >= 0; first--)
-        for (int m = 0; m < MEASURES; m++)
-            if ((measures[m].needs != NULL) == first && add_measure(ctx, t, m))
-                return ctx->code;
-    for (int h = 0; h < t->o->n_headed; h++) { // of metrics that the list does not name
-        const struct hn_column *of = t->o->headed[h];
-        add_column(t, &(struct hn_html_column){of->heading, of->long_name, of->name,
-                                               HN_HTML_PLUS_MINUS("%.3f"), 1, measured});
-    }
-    if (same_seeds(t->o) == 0)
-        add_column(t, &count);
+        *column++ = front;
+    int n;
+    if (hn_setting_columns(ctx, o, rows, column, &n))
+        return ctx->code;
+    if (same_seeds(o) == 0)
+        column[n] = (struct hn_record_column){"seeds", "Seeds",
+                                              .help = "finished cells that the means are over"};
     return HN_OK;
 }
 
@@ -329,15 +159,17 @@ static void put_shared(FILE *html, const struct hn_overview *o) {
     fputs(*before ? "" : "</dl>\n", html);
 }
 
-// Rows of samplers of whole batches, or of those with negatives per anchor. Returns how many.
-static int64_t put_rows(FILE *html, const struct table *t, bool per_anchor) {
-    int64_t rows = 0;
-    for (int64_t s = 0; s < t->o->settings; s++) {
-        if (t->o->seeds[s] == 0 || t->o->per_anchor[s] != per_anchor)
-            continue;
-        hn_html_row(html, t->column, t->n, &(struct row){t->o, s, t->standing});
-        rows++;
-    }
+// Settings with finished cells: those of whole batches before those with negatives per anchor.
+// `own` says whether there are any of these.
+static json_t *list_settings(const struct hn_overview *o, bool *own) {
+    json_t *rows = json_array();
+    *own = false;
+    for (int per_anchor = 0; per_anchor < 2; per_anchor++)
+        for (int64_t s = 0; s < o->settings; s++)
+            if (o->seeds[s] > 0 && o->per_anchor[s] == per_anchor) {
+                json_array_append_new(rows, hn_setting_record(o, s));
+                *own |= per_anchor > 0;
+            }
     return rows;
 }
 
@@ -356,11 +188,17 @@ static void put_unlabelled(FILE *html, const struct hn_results *r) {
                 100 * without / negatives);
 }
 
-static void put_table(FILE *html, const struct table *t, bool chosen) {
+static enum hn_code put_table(FILE *html, struct hn_context *ctx, const struct settings *t,
+                              bool chosen) {
+    struct hn_record_column column[HN_SETTING_COLUMNS + 3] = {0};
     char each[40] = "";
-    int64_t same = same_seeds(t->o), rows = 0;
-    for (int64_t s = 0; s < t->o->settings; s++)
-        rows += t->o->seeds[s] > 0;
+    int64_t same = same_seeds(t->o);
+    bool own;
+    json_t *rows = list_settings(t->o, &own);
+    if (choose_columns(ctx, t->o, rows, column)) {
+        json_decref(rows);
+        return ctx->code;
+    }
     const struct hn_phrase common = hn_overview_common(t->o);
     if (same > 0)
         snprintf(each, sizeof each, " (%" PRId64 " each)", same);
@@ -372,19 +210,22 @@ static void put_table(FILE *html, const struct table *t, bool chosen) {
                 ? "Columns of hardness are those of the measure chosen above. "
                 : "");
     put_unlabelled(html, t->o->results);
-    fprintf(html, "<div class=\"scroll wide%s\" role=region tabindex=0 aria-label=\"Samplers\">",
-            rows > MAX_AT_ONCE ? " long" : "");
-    fputs("<table id=settings class=\"sortable fixed\">\n", html);
-    hn_html_heads(html, t->column, t->n, t->n);
-    (void)put_rows(html, t, false);
-    bool own = put_rows(html, t, true) > 0;
-    fputs("</tbody></table></div>\n", html);
+    hn_html_table(html, &(struct hn_html_table){.label = "Samplers",
+                                                .id = "settings",
+                                                .class = "sortable fixed",
+                                                .sorted = INT_MAX,
+                                                .wide = true,
+                                                .tall = json_array_size(rows) > MAX_AT_ONCE,
+                                                .column = column,
+                                                .row = rows,
+                                                .of = t});
     if (own)
         fputs(
             "<p class=soft>* gives each anchor negatives of its own; such samplers are ranked, and "
             "have a front, among themselves.</p>\n",
             html);
     put_shared(html, t->o);
+    return HN_OK;
 }
 
 // Values by seed, from which the page takes the difference of two rows: {"columns": [..], "s12":
@@ -418,7 +259,7 @@ static void put_by_seed(FILE *html, const struct hn_overview *o) {
     fputs("}</script>\n", html);
 }
 
-static enum hn_code find_fronts(struct hn_context *ctx, struct table *t) {
+static enum hn_code find_fronts(struct hn_context *ctx, struct settings *t) {
     int n = 0;
     while (hn_hardness_measure(t->o->results, n))
         n++;
@@ -436,63 +277,62 @@ static enum hn_code find_fronts(struct hn_context *ctx, struct table *t) {
 enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct hn_overview *o,
                               bool chosen) {
     HN_SCOPE(ctx);
-    struct table *t = hn_zalloc(ctx, 1, sizeof *t);
-    if (!t)
+    struct settings t = {.o = o};
+    if (find_fronts(ctx, &t) || put_table(html, ctx, &t, chosen))
         return ctx->code;
-    t->o = o;
-    if (find_fronts(ctx, t) || choose_columns(ctx, t))
-        return ctx->code;
-    put_table(html, t, chosen);
     if (chosen)
         put_by_seed(html, o);
     return HN_OK;
 }
 
-struct stage {
-    const struct hn_overview *o;
-    const struct hn_table *t;
-    int64_t setting, row; // a row of the table, whose filter it is
-};
-
-static void put_stage_name(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct stage *s = of;
+static void put_stage_name(FILE *html, const struct hn_record_column *c, const json_t *record,
+                           const void *of) {
+    const struct settings *t = of;
     (void)c;
-    put_setting_cell(html, s->o, s->setting, NULL);
+    put_setting_cell(html, t->o, setting_of(record), NULL);
 }
 
-static void put_filter(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct stage *s = of;
-    hn_html(html, "<td>%s</td>", hn_table_text(s->t, s->row, c->from));
-}
-
-static struct hn_html_number candidates(const struct hn_html_column *c, const void *of) {
-    const struct stage *s = of;
-    double sum = 0;
-    for (int64_t row = 0; row < s->t->rows; row++)
-        if (hn_overview_setting(s->o, s->t, row) == s->setting &&
-            strcmp(hn_table_text(s->t, row, "filter"), hn_table_text(s->t, s->row, "filter")) == 0)
-            sum += hn_table_real(s->t, row, c->from);
-    return (struct hn_html_number){sum, NAN, NAN};
+// Candidates of all cells of a setting that fail this filter first.
+static json_t *stage_row(const struct hn_overview *o, const struct hn_table *t, int64_t setting,
+                         const char *filter) {
+    static const char *const counts[] = {"true_negatives", "false_negatives", "unlabelled"};
+    json_t *record =
+        json_pack("{s:I, s:o}", "setting", (json_int_t)setting, "filter", hn_json_text(filter));
+    for (int i = 0; i < 3; i++) {
+        double sum = 0;
+        for (int64_t row = 0; row < t->rows; row++)
+            if (hn_overview_setting(o, t, row) == setting &&
+                strcmp(hn_table_text(t, row, "filter"), filter) == 0)
+                sum += hn_table_real(t, row, counts[i]);
+        json_object_set_new(record, counts[i], hn_json_real(sum));
+    }
+    return record;
 }
 
 void hn_html_attrition(FILE *html, const struct hn_overview *o) {
-    static const struct hn_html_column columns[] = {
-        {"Setting", .put = put_stage_name},
-        {"Filter", "what a candidate fails first; kept: nothing", "filter", .put = put_filter},
-        {"True negatives", NULL, "true_negatives", "%.0f", .number = candidates},
-        {"False negatives", NULL, "false_negatives", "%.0f", .number = candidates},
-        {"Unlabelled", NULL, "unlabelled", "%.0f", .number = candidates}};
-    enum { N = sizeof columns / sizeof columns[0] };
+    static const struct hn_record_column columns[] = {
+        {"setting", "Setting", .put = put_stage_name},
+        {"filter", "Filter", .width = -1, .from = "filter",
+         .help = "what a candidate fails first; kept: nothing"},
+        {"true_negatives", "True negatives", .from = "true_negatives"},
+        {"false_negatives", "False negatives", .from = "false_negatives"},
+        {"unlabelled", "Unlabelled", .from = "unlabelled"},
+        {0}};
     const struct hn_table *t = hn_results_table(o->results, "attrition");
     if (!t || t->rows == 0)
         return;
-    fputs("<details><summary>What the filters of the miner drop, at the last step</summary>\n"
-          "<div class=scroll role=region tabindex=0 aria-label=Attrition><table>\n",
-          html);
-    hn_html_heads(html, columns, N, 0);
+    json_t *rows = json_array();
     for (int64_t s = 0; s < o->settings; s++)
         for (int64_t row = 0; row < t->rows && o->last[s]; row++)
             if (fabs(hn_table_real(t, row, "run") - (double)o->first[s]) < 0.5)
-                hn_html_row(html, columns, N, &(struct stage){o, t, s, row});
-    fputs("</tbody></table></div></details>\n", html);
+                json_array_append_new(rows, stage_row(o, t, s, hn_table_text(t, row, "filter")));
+    fputs("<details><summary>What the filters of the miner drop, at the last step</summary>\n",
+          html);
+    hn_html_table(html, &(struct hn_html_table){.label = "Attrition",
+                                                .id = "",
+                                                .class = "",
+                                                .column = columns,
+                                                .row = rows,
+                                                .of = &(struct settings){.o = o}});
+    fputs("</details>\n", html);
 }

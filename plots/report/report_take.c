@@ -41,7 +41,7 @@ static void put_yaml(FILE *html, const struct hn_overview *o, int64_t s) {
 }
 
 // Of percentages: more digits than two, where intervals are tiny, help nobody to choose.
-static int digits_of(double half) { return (int)fmin(2, hn_html_digits(half, 1)); }
+static int digits_of(double half) { return (int)fmin(2, hn_digits_by_half(half, 1)); }
 
 static void put_number(FILE *html, struct hn_mean m, double scale, int digits, bool sign) {
     fputs("<td class=n>", html);

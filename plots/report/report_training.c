@@ -6,213 +6,64 @@
 #include "plots/report/report.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
-#include "results/analysis/trained.h"
-#include "results/analysis/tuned.h"
+#include "results/analysis/trained_tables.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
-#include <string.h>
 
 enum { MAX_PROBLEMS = 4, MAX_TIES = 6 };
 
-struct row {
-    const struct hn_trained *t;
-    struct hn_trained_row of;
-};
-
-static void put_setting(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    (void)c;
-    if (row->of.step == HN_LAST_STEP)
-        hn_html(html, "<th scope=row data-sampler=\"%s\">%s</th>",
-                hn_trained_text(row->t, row->of.setting, "sampler"), row->of.name);
-    else
-        hn_html(html, "<th scope=row>%s</th>", row->of.name);
+// Baselines have no sampler.
+static void put_name(FILE *html, const struct hn_record_column *c, const json_t *record,
+                     const void *of) {
+    const char *sampler = json_string_value(json_object_get(record, "sampler"));
+    (void)of;
+    fputs("<th scope=row", html);
+    if (sampler)
+        hn_html(html, " data-sampler=\"%s\"", sampler);
+    hn_html(html, ">%s</th>", json_string_value(json_object_get(record, c->key)));
 }
 
-static struct hn_html_number seeds(const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    (void)c;
-    return (struct hn_html_number){(double)row->t->overview.seeds[row->of.setting]};
-}
-
-// Of one of the task's columns.
-static struct hn_html_number accuracy(const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    struct hn_mean m = hn_trained_at(row->t, row->of.setting, c->from, row->of.step);
-    return (struct hn_html_number){m.mean, m.half};
-}
-
-// The largest of a run's evaluations.
-static struct hn_html_number best(const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    struct hn_mean m = hn_trained_at(row->t, row->of.setting, c->from, HN_BEST_STEP);
-    bool trained = row->of.step == HN_LAST_STEP;
-    return (struct hn_html_number){trained ? m.mean : NAN, m.half};
-}
-
-static struct hn_mean compare(const struct row *row, const char *column) {
-    if (row->of.setting == row->of.base)
-        return hn_no_mean;
-    return hn_trained_difference(row->t, row->of.setting, row->of.base, column);
-}
-
-static struct hn_html_number difference(const struct hn_html_column *c, const void *of) {
-    struct hn_mean d = compare(of, c->from);
-    return (struct hn_html_number){d.mean, d.half};
-}
-
-static struct hn_html_number p_value(const struct hn_html_column *c, const void *of) {
-    return (struct hn_html_number){hn_mean_p(compare(of, c->from))};
-}
-
-static struct hn_html_number cost(const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    return (struct hn_html_number){
-        hn_overview_mean(&row->t->overview, row->of.setting, c->from).mean};
-}
-
-#define SETTING                                                                                    \
-    { "Setting", .put = put_setting }
-#define SEEDS                                                                                      \
-    { "Seeds", .format = "%.0f", .number = seeds }
-
-// The table of `row`'s base, from the row behind that one on.
-static void put_table(FILE *html, const struct hn_html_column *column, int n, struct row row,
+// Takes over the rows.
+static void put_table(FILE *html, const char *label, const char *class, const struct hn_records *t,
                       const char *caption) {
-    hn_html(html,
-            "<div class=scroll role=region tabindex=0 aria-label=\"Training\">"
-            "<table class=sortable><caption>%s: %s</caption>\n",
-            hn_trained_title(row.t, row.of.base).text, caption);
-    hn_html_heads(html, column, n, n);
-    while (hn_trained_next_row(row.t, &row.of))
-        hn_html_row(html, column, n, &row);
-    fputs("</tbody></table></div>\n", html);
+    t->column[0].put = put_name;
+    t->column[1].width = 0;
+    hn_html_table(html, &(struct hn_html_table){label, "", class, caption, *class ? INT_MAX : 0,
+                                                .column = t->column, .row = t->row});
 }
 
-// The columns that the task has at its last evaluation, and the difference in the first of them.
-static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const struct hn_trained *t,
-                                   int64_t base) {
-    int n = 0;
-    const char *first = hn_trained_column(t, base);
-    double scale = hn_trained_scale(first);
-    char top[HN_LABEL_SIZE], minus[2 * HN_LABEL_SIZE],
-        (*title)[HN_LABEL_SIZE] = hn_alloc(ctx, t->table->n_columns, sizeof *title);
-    struct hn_html_column *column = hn_alloc(ctx, t->table->n_columns + 5, sizeof *column);
-    if (!title || !column)
+static enum hn_code put_trained(FILE *html, struct hn_context *ctx, const struct hn_trained *t,
+                                int64_t base, bool costs) {
+    struct hn_records table;
+    struct hn_phrase caption = hn_trained_title(t, base);
+    if ((costs ? hn_trained_costs : hn_trained_accuracies)(ctx, t, base, &table))
         return ctx->code;
-    column[n++] = (struct hn_html_column)SETTING;
-    column[n++] = (struct hn_html_column)SEEDS;
-    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
-        const struct hn_column *of = &t->table->column[c];
-        double its = hn_trained_scale(of->name);
-        const char *format = its > 1 ? "%.2f" : "%.3f";
-        snprintf(title[c], HN_LABEL_SIZE, "%s%s", of->name, its > 1 ? " (%)" : "");
-        column[n++] = (struct hn_html_column){
-            title[c], of->long_name, of->name, HN_HTML_PLUS_MINUS(format), its, accuracy};
-    }
-    static const char best_of[] =
-        "largest of a run's evaluations: an optimistic number, which some papers report";
-    snprintf(top, sizeof top, "best %s%s", first, scale > 1 ? " (%)" : "");
-    column[n++] =
-        (struct hn_html_column){top, best_of, first, HN_HTML_PLUS_MINUS("%.2f"), scale, best};
-    hn_put_text(minus, sizeof minus, "%s minus %s", first, hn_trained_label(t, base).text);
-    column[n++] = (struct hn_html_column){minus, NULL, first, "%+.2f", "%.2f", scale, difference};
-    column[n++] =
-        (struct hn_html_column){"p", "of a paired t test", first, "%.3f", .number = p_value};
-    put_table(
-        html, column, n, (struct row){t, {.base = base, .setting = -1}},
-        "last evaluation, means over seeds; ± is half of a 95 % interval, from three seeds on. "
-        "Differences are paired by seed.");
+    (void)hn_records_take_out(table.column, "ties");
+    hn_append(caption.text, sizeof caption.text, ": %s",
+              costs ? "what a step costs, means over steps and seeds."
+                    : "last evaluation, means over seeds; ± is half of a 95 % interval, from three "
+                      "seeds on. Differences are paired by seed.");
+    put_table(html, "Training", "sortable", &table, caption.text);
     return HN_OK;
-}
-
-static void put_costs(FILE *html, const struct hn_trained *t, int64_t base) {
-    static const char step[] = "of a step with all its costs";
-    static const struct hn_html_column columns[] = {
-        SETTING,
-        SEEDS,
-        {"Cost_T (ms)", "forward, backward and update of a step", "cost_t", NULL, NULL, 1e3, cost},
-        {"Cost_S (ms)", "drawing a batch", "cost_s", NULL, NULL, 1e3, cost},
-        {"Cost_G / t (ms)", "building, per step", "cost_g_over_t", NULL, NULL, 1e3, cost},
-        {"Cost_S (% of a step)", step, "share_s", "%.2f", NULL, 100, cost},
-        {"Cost_G / t (% of a step)", step, "share_g", "%.2f", NULL, 100, cost},
-        {"Embedding (% of a step)", "of all items, for builds", "share_e", "%.2f", NULL, 100, cost},
-        {"Products (GFLOP)", "matrix products of a step", "flops_per_step", NULL, NULL, 1e-9, cost},
-        {"Of the floor (%)",
-         "what the products would take at the measured sgemm rate, as a share of Cost_T",
-         "share_of_floor", "%.1f", NULL, 100, cost}};
-    enum { COLUMNS = sizeof columns / sizeof columns[0] };
-    put_table(html, columns, COLUMNS, (struct row){t, {base, base, HN_LAST_REFERENCE, ""}},
-              "what a step costs, means over steps and seeds.");
-}
-
-// A recipe at the settings that the validation part chose.
-struct tuned_row {
-    const struct hn_tuned *t;
-    int64_t row;
-};
-
-static void put_chosen(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct tuned_row *row = of;
-    const struct hn_trained *t = row->t->trained;
-    int64_t setting = row->t->row[row->row].setting;
-    (void)c;
-    hn_html(html, "<th scope=row data-sampler=\"%s\">%s</th>",
-            hn_trained_text(t, setting, "sampler"), hn_trained_name(t, setting, false).text);
-}
-
-static struct hn_html_number tried(const struct hn_html_column *c, const void *of) {
-    const struct tuned_row *row = of;
-    (void)c;
-    return (struct hn_html_number){(double)row->t->row[row->row].tried};
-}
-
-// The base's value, or the difference to it with a star where it is told apart.
-static void put_tuned_value(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct tuned_row *row = of;
-    const struct hn_tuned_row *own = &row->t->row[row->row];
-    double scale = hn_trained_scale(c->from);
-    bool base = own->base == row->row;
-    int k = 0, digits = scale > 1 ? 2 : 3;
-    while (strcmp(row->t->outcome[k], c->from) != 0)
-        k++;
-    struct hn_mean m = base ? hn_trained_at(row->t->trained, own->setting, c->from, HN_LAST_STEP)
-                            : hn_tuned_difference(row->t, row->row, k);
-    fputs("<td>", html);
-    hn_html_amount(html, (struct hn_html_amount){"", scale, digits, !base}, m.mean, m.half);
-    fputs(!base && own->p[k] <= 0.05 ? " *</td>" : "</td>", html);
 }
 
 static enum hn_code put_tuned(FILE *html, struct hn_context *ctx, const struct hn_tuned *t,
                               int64_t base) {
-    struct hn_html_column *column = hn_alloc(ctx, t->outcomes + 2, sizeof *column);
-    char(*title)[HN_LABEL_SIZE] = hn_alloc(ctx, t->outcomes, sizeof *title);
-    if (!column || !title)
+    struct hn_records table;
+    struct hn_phrase caption;
+    if (hn_tuned_outcomes(ctx, t, base, &table))
         return ctx->code;
-    column[0] = (struct hn_html_column){"Chosen", .put = put_chosen};
-    column[1] = (struct hn_html_column){"Tried", "learning rates and temperatures",
-                                        .format = "%.0f", .number = tried};
-    for (int k = 0; k < t->outcomes; k++) {
-        snprintf(title[k], HN_LABEL_SIZE, "%s%s", t->outcome[k],
-                 hn_trained_scale(t->outcome[k]) > 1 ? " (%)" : "");
-        column[2 + k] =
-            (struct hn_html_column){title[k], .from = t->outcome[k], .put = put_tuned_value};
-    }
-    hn_html(html,
-            "<div class=scroll role=region tabindex=0 aria-label=\"Tuned\"><table>"
-            "<caption>Each at the learning rate and temperature that %s chooses. The first row as "
-            "it is, the others as differences to it, paired by seed; * told apart, with 95 %% for "
-            "all of the table together (Holm).%s</caption>\n",
-            t->by,
-            hn_tuned_is_fair(t, base)
-                ? ""
-                : " Not all tried as many: those with more had more chances.");
-    hn_html_heads(html, column, t->outcomes + 2, 0);
-    for (int64_t r = base; r < t->rows; r++)
-        if (t->row[r].base == base)
-            hn_html_row(html, column, t->outcomes + 2, &(struct tuned_row){t, r});
-    fputs("</tbody></table></div>\n", html);
+    hn_put_text(caption.text, sizeof caption.text,
+                "Each at the learning rate and temperature that %s chooses. The first row as it "
+                "is, the others as differences to it, paired by seed; * told apart, with 95 %% for "
+                "all of the table together (Holm).%s",
+                t->by,
+                hn_tuned_is_fair(t, base)
+                    ? ""
+                    : " Not all tried as many: those with more had more chances.");
+    put_table(html, "Tuned", "", &table, caption.text);
     return HN_OK;
 }
 
@@ -427,13 +278,13 @@ enum hn_code hn_html_training(FILE *html, struct hn_context *ctx, const struct h
     fputs("<section aria-labelledby=training><h2 id=training>Training</h2>\n", html);
     for (int64_t k = 0; k < t.settings && !code; k++)
         if (t.base[k] == k)
-            code = put_accuracies(html, ctx, &t, k);
+            code = put_trained(html, ctx, &t, k, false);
     if (!code)
         code = put_all_tuned(html, ctx, &t);
     fputs("<h3>Costs</h3>\n", html);
-    for (int64_t k = 0; k < t.settings; k++)
+    for (int64_t k = 0; k < t.settings && !code; k++)
         if (t.base[k] == k)
-            put_costs(html, &t, k);
+            code = put_trained(html, ctx, &t, k, true);
     fputs("</section>\n", html);
     return code;
 }

@@ -289,3 +289,7 @@ int hn_told_apart(struct hn_mean difference, bool judged) {
         return judged ? 0 : (difference.mean > 0) - (difference.mean < 0);
     return (difference.lo > 0) - (difference.hi < 0);
 }
+
+json_t *hn_mean_json(struct hn_mean m, bool sign) {
+    return hn_json_number((struct hn_record_number){m.mean, m.half, m.lo, m.hi, sign, "", ""});
+}

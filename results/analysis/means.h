@@ -3,6 +3,7 @@
 // CSV say with a ± comes from here, so that the same cells give the same number everywhere.
 #pragma once
 
+#include "results/records.h"
 #include "results/store.h"
 
 // Replicates of an interval. Seeds are independent: each draws its batches, and builds its sampler,
@@ -64,6 +65,9 @@ struct hn_mean hn_mean_with(struct hn_mean m, double variance, double freedom);
 struct hn_mean hn_mean_among(struct hn_mean m, int64_t n);
 // The same for all pairs of n: for the difference of another to the one that is picked.
 struct hn_mean hn_mean_among_pairs(struct hn_mean m, int64_t n);
+
+// The cell of a table; sign: of a difference.
+json_t *hn_mean_json(struct hn_mean m, bool sign);
 
 #define HN_MARGIN 0.005         // of the false-negative ratio: half a point
 #define HN_HARDNESS_MARGIN 0.02 // of a cosine: what is harder by less is as good as Uniform

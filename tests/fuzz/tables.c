@@ -9,8 +9,9 @@
 #include "plots/page/curves.h"
 #include "plots/page/page_private.h"
 #include "plots/page/paper.h"
-#include "plots/report/latex.h"
 #include "plots/report/report.h"
+#include "results/analysis/settings_tables.h"
+#include "results/analysis/trained_tables.h"
 #include "results/compare.h"
 #include "results/merge.h"
 #include "samplers/sampler.h"
@@ -183,10 +184,13 @@ static enum hn_code put_page_of_both(struct hn_context *ctx, const struct hn_res
 static enum hn_code put_tables(struct hn_context *ctx, const struct hn_results *r) {
     struct output o;
     open_output(&o);
-    enum hn_code code = hn_latex_settings(ctx, r, o.file);
+    HN_SCOPE(ctx);
+    struct hn_records runs;
+    enum hn_code code = hn_settings_print(ctx, r, &hn_records_as_latex, o.file);
     if (code == HN_OK || code == HN_NOT_APPLICABLE)
-        code = hn_latex_accuracies(ctx, r, o.file);
-    hn_latex_table(o.file, &r->runs);
+        code = hn_trained_print(ctx, r, &hn_records_as_latex, o.file);
+    if (!hn_records_of_table(ctx, &r->runs, &runs))
+        (void)hn_records_as_latex.print(ctx, &runs, o.file);
     for (int64_t i = 0; i < r->runs.rows; i++)
         (void)hn_row_label(&r->runs, i, hn_sampler_is_default);
     close_output(&o);

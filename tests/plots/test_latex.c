@@ -2,9 +2,9 @@
 // Tables for LaTeX: letters of ties, numbers of settings and trainings, texts.
 #include "core/text.h"
 #include "datasets/h5.h"
-#include "plots/page/page.h"
-#include "plots/report/latex.h"
-#include "results/analysis/overview.h"
+#include "results/analysis/settings_tables.h"
+#include "results/analysis/ties.h"
+#include "results/analysis/trained_tables.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
 
@@ -54,11 +54,12 @@ static void letters(void) {
 
 // Owned by the caller: free().
 static void write_text(const struct hn_results *r,
-                       enum hn_code (*put)(struct hn_context *, const struct hn_results *, FILE *),
+                       enum hn_code (*print)(struct hn_context *, const struct hn_results *,
+                                             const struct hn_record_format *, FILE *),
                        char **text) {
     size_t size;
     FILE *tex = open_memstream(text, &size);
-    HN_CHECK(&ctx, put(&ctx, r, tex));
+    HN_CHECK(&ctx, print(&ctx, r, &hn_records_as_latex, tex));
     fclose(tex);
 }
 
@@ -73,7 +74,7 @@ static void look_at_settings(const struct hn_results *r) {
     HN_SCOPE(&ctx);
     struct hn_overview o;
     char *text = NULL;
-    write_text(r, hn_latex_settings, &text);
+    write_text(r, hn_settings_print, &text);
     HN_CHECK(&ctx, hn_overview_make(&ctx, r, &o));
     int rows = 0;
     for (int64_t s = 0; s < o.settings; s++) {
@@ -111,7 +112,7 @@ static void look_at_odd_settings(struct hn_results *r) {
     set_uniform(r, "hard_true_mean", NAN);
     set_uniform(r, "cost_s", 12.345);
     char *text = NULL;
-    write_text(r, hn_latex_settings, &text);
+    write_text(r, hn_settings_print, &text);
     char *place = strstr(text, "\\midrule\n");
     char *uniform = strstr(place, "\nuniform"), *other = strstr(place, "\nknn");
     CU_ASSERT(uniform && other && uniform > other);
@@ -152,7 +153,7 @@ static void letters_by_luck(void) {
                           "step 0 seed %d batch_size 8 fn_ratio 0.1 hard_true_mean %.9g",
                           row % SEEDS, 0.5 + gsl_ran_gaussian(random, 0.01));
         }
-        write_text(&r, hn_latex_settings, &text);
+        write_text(&r, hn_settings_print, &text);
         apart += count(text, " & a & ") < SETTINGS;
         free(text);
         hn_results_free(&ctx, &r);
@@ -183,7 +184,7 @@ static void accuracies(void) {
     struct hn_results r = figures_results(&ctx);
     raise_knn(&r);
     char *text = NULL;
-    write_text(&r, hn_latex_accuracies, &text);
+    write_text(&r, hn_trained_print, &text);
     int tables = count(text, "\\begin{tabular}");
     CU_ASSERT(tables >= 2); // batches of 64 and of 128
     CU_ASSERT_EQUAL(count(text, "\\midrule"), tables);

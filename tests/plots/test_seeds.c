@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Three hundred seeds are averaged by everything that shows them.
-#include "plots/report/latex.h"
 #include "plots/report/report_private.h"
 #include "results/analysis/groups.h"
+#include "results/analysis/settings_tables.h"
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void look_at_page(const struct hn_results *r, FILE *out) {
     HN_CHECK(&ctx, hn_overview_make(&ctx, r, &o));
     hn_html_answer(out, &o, HN_MARGIN, "");
     HN_CHECK(&ctx, hn_html_samplers(out, &ctx, &o, true));
-    HN_CHECK(&ctx, hn_latex_settings(&ctx, r, out));
+    HN_CHECK(&ctx, hn_settings_print(&ctx, r, &hn_records_as_latex, out));
 }
 
 static void everywhere(void) {

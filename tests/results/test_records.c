@@ -106,9 +106,89 @@ static void documents(void) {
     expect(out, "");
 }
 
+// Of a number with half of its interval, one without, a difference, a text, a gap and a chance.
+static json_t *measures(void) {
+    const struct hn_record_number mean = {0.12345, 0.01, NAN, NAN, false, " *", ""},
+                                  more = {0.5, 0.25, NAN, NAN, true, "", "of <two>"};
+    return json_pack("[{s:s, s:o, s:o, s:f}, n, {s:s, s:o, s:n, s:f}]", "name", "a <b>_$x$\n|\"",
+                     "mean", hn_json_number(mean), "more", hn_json_number(more), "p", 0.0001,
+                     "name", "=b", "mean", hn_json_real(1e-7), "more", "p", 0.25);
+}
+
+static char *printed(const struct hn_record_format *format) {
+    static struct hn_record_column shown[] = {
+        {"name", "name", -1},
+        {"mean", "mean (%)", .digits = 2, .scale = 100},
+        {"more", "− other", .digits = 1, .help = "minus \"other\""},
+        {"p", "p", .digits = 3, .as = HN_CHANCE},
+        {0}};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    json_t *rows = measures();
+    const struct hn_records t = {"some", {"Line one,", "and <two>\n."}, shown, .row = rows};
+    FILE *out = open_memstream(&text, &size);
+    HN_CHECK(&ctx, format->print(&ctx, &t, out));
+    fclose(out);
+    json_decref(rows);
+    return text;
+}
+
+// Every format has all cells, the same each time, and no markup of texts.
+static void formats(void) {
+#define ADDRESS(name) &hn_records_as_##name,
+    static const struct hn_record_format *const all[] = {HN_RECORD_ALL_FORMATS(ADDRESS)};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char *first = printed(all[i]), *again = printed(all[i]);
+        CU_ASSERT_STRING_EQUAL(first, again);
+        CU_ASSERT(strstr(first, all[i]->shown ? "12.35" : "0.12345") != NULL);
+        CU_ASSERT(strstr(first, all[i]->shown ? "0.250" : "0.25") != NULL);
+        CU_ASSERT(!strstr(first, "<b>") || strcmp(all[i]->name, "json") == 0 ||
+                  strcmp(all[i]->name, "csv") == 0 || strcmp(all[i]->name, "latex") == 0);
+        CU_ASSERT(!strstr(first, "$x$") || strcmp(all[i]->name, "latex") != 0);
+        CU_ASSERT(!strstr(first, "<two>") || strcmp(all[i]->name, "html") != 0);
+        free(first);
+        free(again);
+    }
+}
+
+static void latex(void) {
+    char *tex = printed(&hn_records_as_latex);
+    CU_ASSERT_STRING_EQUAL(
+        tex, "% Line one,\n% and <two> .\n% \\usepackage{booktabs}\n\\begin{tabular}{lrrr}\n"
+             "\\toprule\nname & mean (\\%) & $-$ other & $p$ \\\\\n\\midrule\n"
+             "a \\textless{}b\\textgreater{}\\_\\$x\\$ \\textbar{}\\textquotedbl{} & "
+             "$12.35 \\pm 1.00$ & $+0.5 \\pm 0.2$ & $<0.001$ \\\\\n\\addlinespace\n"
+             "=b & $0.00$ & -- & $0.250$ \\\\\n\\bottomrule\n\\end{tabular}\n");
+    free(tex);
+}
+
+static void html(void) {
+    char *page = printed(&hn_records_as_html);
+    CU_ASSERT(strstr(page, "<th scope=col class=n data-scale=100>mean (%)</th>") != NULL);
+    CU_ASSERT(strstr(page, "<td class=n data-v=\"0.12345\" data-h=\"0.01\">12.35 "
+                           "<small>±&#8239;1.00</small></td>") != NULL);
+    CU_ASSERT(strstr(page, "title=\"of &#60;two&#62;\">+0.5") != NULL);
+    CU_ASSERT(strstr(page, "data-v=\"1e-07\">&lt;0.01</td><td class=n data-v=\"\">–</td>") != NULL);
+    free(page);
+}
+
+static void csv(void) {
+    char *lines = printed(&hn_records_as_csv);
+    CU_ASSERT(strncmp(lines, "name,mean (%),", 14) == 0);
+    CU_ASSERT(strstr(lines, "\r\n\"'=b\",1e-07,,0.25\r\n") != NULL);
+    free(lines);
+}
+
 static const struct hn_test tests[] = {
-    {"table", table},       {"line_by_line", line_by_line}, {"long text", long_text},
-    {"markdown", markdown}, {"documents", documents},
+    {"table", table},
+    {"line_by_line", line_by_line},
+    {"long text", long_text},
+    {"markdown", markdown},
+    {"documents", documents},
+    {"formats", formats},
+    {"latex", latex},
+    {"html", html},
+    {"csv", csv},
 };
 
 HN_TEST_MAIN("records", tests)
