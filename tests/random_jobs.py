@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ REASONS = {"labels": "no labels", "positive": "no positive", "unweighted": "{}: 
            "classes": "several labels an item"}
 MEASURED = {"quality", "binned", "counter", "derived"}
 NOT_COMPARED = {"time", "machine", "derived"}
+SECONDS = 60  # of the processor; a busy machine may take many times as long
 
 # Options of samplers and weightings that small data allows, drawn by name.
 OPTIONS = {
@@ -225,7 +227,8 @@ def run_job(program, seed, number, names, metrics, folder):
     codes, messages = [], ""
     for threads in 1, 3:
         done = subprocess.run([program, "run", "-c", f"{folder}/job.yaml", "-o", f"{folder}/{threads}", "--threads", str(threads), "--save-batches", "--quiet"],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)))
         codes.append(done.returncode)
         messages = done.stderr
     return judge(folder, codes, cells, metrics), codes[0], messages
