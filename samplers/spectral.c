@@ -139,6 +139,13 @@ static double lift(double *w, int64_t m, double high) {
     return hn_lane_sum(w, m);
 }
 
+// w[m] of one item over the roots of its degree and of the others'.
+HN_CLONES
+static void balance(double *restrict w, int64_t m, double own, const double *restrict root) {
+    for (int64_t j = 0; j < m; j++)
+        w[j] /= own * root[j];
+}
+
 // Rows i .. end of w + w^T, up to the diagonal, whose entries become -infinity; mirrored. Returns
 // the largest. By tiles, since columns of w lie far apart.
 static double add_mirrored(double *w, int64_t m, int64_t i, int64_t end) {
@@ -174,8 +181,7 @@ static void weigh(struct state *state, double others, double tau, int threads) {
             state->root[i] = sqrt(lift(w + i * m, m, high));
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < m; i++)
-            for (int64_t j = 0; j < m; j++)
-                w[i * m + j] /= state->root[i] * state->root[j];
+            balance(w + i * m, m, state->root[i], state->root);
     }
 }
 

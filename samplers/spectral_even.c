@@ -101,6 +101,12 @@ static bool assign(struct hn_even *e) {
     return moved;
 }
 
+HN_CLONES
+static void add_row(double *restrict sum, const double *restrict row, int64_t k) {
+    for (int64_t c = 0; c < k; c++)
+        sum[c] += row[c];
+}
+
 // Centroids of other items than before become their means; one without any stays.
 static void average(const struct hn_even *e) {
     int64_t k = e->k;
@@ -109,8 +115,8 @@ static void average(const struct hn_even *e) {
     for (int64_t i = 0; i < e->m; i++) {
         int32_t a = e->nearest[i];
         e->size[a]++;
-        for (int64_t c = 0; c < k && e->changed[a]; c++)
-            e->sum[a * k + c] += e->row[i * k + c];
+        if (e->changed[a])
+            add_row(e->sum + a * k, e->row + i * k, k);
     }
     for (int64_t a = 0; a < k; a++)
         for (int64_t c = 0; c < k && e->changed[a] && e->size[a] > 0; c++)
