@@ -229,3 +229,17 @@ enum hn_code hn_h5_read_texts(struct hn_context *ctx, const struct hn_h5_data *d
     return H5Tis_variable_str(data->type) > 0 ? read_variable(ctx, data, n, budget, out)
                                               : read_fixed(ctx, data, n, out);
 }
+
+const char *hn_h5_data_unfit(const struct hn_h5_data *data) {
+    if (data->rank < 1)
+        return "is one value, or empty; rows and labels are arrays";
+    switch (data->class) {
+    case H5T_FLOAT:
+    case H5T_INTEGER: return "has numbers of more than 8 bytes; write float64 or float32";
+    case H5T_COMPOUND:
+        return "holds records of several values, as tables and complex numbers are; write an array "
+               "of plain numbers";
+    case H5T_VLEN: return "holds lists of several lengths; write rows of one length";
+    default: return "holds no numbers or texts";
+    }
+}

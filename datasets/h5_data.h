@@ -55,3 +55,6 @@ int64_t hn_h5_file_bytes(hid_t file); // 0: unknown
 // allocate `budget` bytes for them. HN_DATA: unreadable.
 HN_MUST_USE enum hn_code hn_h5_read_texts(struct hn_context *ctx, const struct hn_h5_data *data,
                                           int64_t n, int64_t budget, struct hn_strings *out);
+// Returns the predicate of a sentence on a data set that is no array of numbers or texts: "holds
+// ...".
+const char *hn_h5_data_unfit(const struct hn_h5_data *data);

@@ -60,6 +60,19 @@ def sparse_group(f):
     f["obs/batch"] = Y == 1
 
 
+def types(f):
+    """What is no array of numbers, and labels that are no classes."""
+    f["X"], f["wide"], f["complex"] = X, X.astype(np.longdouble), X.astype("c8")
+    f["table"] = np.zeros(N, [("a", "f4"), ("b", "f4")])
+    lists = f.create_dataset("lists", (N,), h5py.vlen_dtype("f4"))
+    lists[0] = X[0]
+    f["one"], f["none"], f["raw"] = np.float32(3), h5py.Empty("f4"), np.void(b"abc")
+    f["half"], f["order"] = X.astype(">f2"), (X * 1000).astype(">i8")
+    f["above"] = np.array([2**63 + 5 + int(y) for y in Y], "u8")
+    f["far"], f["endless"], f["broken"] = Y * 2.0**70, np.where(Y == 1, np.inf, 0), Y + 0.5
+    f["holes"], f["below"] = np.where(Y == 1, np.nan, Y), Y - 3
+
+
 def write(name, fill, **how):
     with h5py.File(name, "w", **how) as f:
         fill(f)
@@ -83,6 +96,7 @@ def files():
     write("bench.h5", lambda f: (f.__setitem__("train", SMALL), f.__setitem__("test", SMALL[:5]), f.attrs.__setitem__("distance", "euclidean")))
     write("angular.h5", lambda f: (f.__setitem__("train", X), f.attrs.__setitem__("distance", "angular")))
     write("l2.h5", lambda f: (f.__setitem__("x", X), f.attrs.__setitem__("metric", "l2")))
+    write("types.h5", types)
     np.savetxt("x.dat", X)
     np.savetxt("turned.csv", X.T, delimiter=",")
     np.save("turned.npy", np.asfortranarray(X.T))
@@ -124,6 +138,21 @@ CASES = [
     ("-e angular.h5", X, None, None), ("-e l2.h5", X, None, "attribute metric says l2"),
     ("-e x.dat --format tsv -l y.dat", X, Y, None), ("-e x.npy --format npy -l y.dat", "y.dat: is not a .npy file", None, None),
     ("-e x.dat -l y.dat", "neither its name nor its first bytes", None, None),
+    ("-e types.h5 --tensor wide", "data set wide has numbers of more than 8 bytes; write float64", None, None),
+    ("-e types.h5 --tensor complex", "data set complex holds records .* as tables and complex numbers are", None, None),
+    ("-e types.h5 --tensor table", "data set table holds records", None, None),
+    ("-e types.h5 --tensor lists", "data set lists holds lists of several lengths", None, None),
+    ("-e types.h5 --tensor one", "data set one is one value, or empty", None, None),
+    ("-e types.h5 --tensor none", "data set none is one value, or empty", None, None),
+    ("-e types.h5 --tensor raw", "data set raw is one value, or empty", None, None),
+    ("-e types.h5 --tensor half", X.astype("f2").astype("f4"), None, None),
+    ("-e types.h5 --tensor order", (X * 1000).astype("i8").astype("f4"), None, None),
+    ("-e types.h5 --tensor X -l types.h5 --label-tensor above", X, Y, "labels go beyond 2.31 - 1"),
+    ("-e types.h5 --tensor X -l types.h5 --label-tensor far", "label 1.18059e[+]21 of row 1 is beyond 64 bits", None, None),
+    ("-e types.h5 --tensor X -l types.h5 --label-tensor endless", "label inf of row 1 is beyond 64 bits", None, None),
+    ("-e types.h5 --tensor X -l types.h5 --label-tensor broken", "label 0.5 of row 0 is not a whole number", None, None),
+    ("-e types.h5 --tensor X -l types.h5 --label-tensor holes", X, np.where(Y == 1, -1, Y), None),
+    ("-e types.h5 --tensor X -l types.h5 --label-tensor below", X, np.full(N, -1), "every label below 0 is none, not only -1: -3 of row 0"),
     ("-e old.mat", "is a .mat of MATLAB before version 7.3: save it with -v7.3", None, None),
 ]
 

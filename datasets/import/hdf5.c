@@ -367,7 +367,7 @@ static enum hn_code take_set(struct hn_context *ctx, const struct hn_source *s,
     char kind = type_of(data).kind;
     const char *name = want->name ? want->name : "";
     if (!kind)
-        return hn_fail(ctx, HN_DATA, "%s: data set %s holds no numbers or texts", s->path, name);
+        return hn_fail(ctx, HN_DATA, "%s: data set %s %s", s->path, name, hn_h5_data_unfit(data));
     if (data->mapped && find_sources(ctx, s, data))
         return ctx->code;
     if (data->stored == 0 && data->dim[0] > 0)
