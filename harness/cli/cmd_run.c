@@ -152,15 +152,6 @@ static enum hn_code time_again(struct hn_context *ctx, const struct hn_call *cal
     return HN_OK;
 }
 
-static enum hn_code print_json(struct hn_context *ctx, const struct hn_results *r,
-                               const char *folder, const struct hn_run_summary *summary) {
-    json_t *settings;
-    enum hn_code code = hn_settings_json(ctx, r, &settings);
-    return code && code != HN_NOT_APPLICABLE
-               ? code
-               : hn_run_print_json(ctx, folder, summary, "computed", settings);
-}
-
 static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            const struct run_params *p, const struct hn_job *job,
                            const struct hn_runner *run, struct hn_run_summary *summary,
@@ -184,7 +175,8 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
         hn_file_parts_remove(ctx, run->parts);
     if (figures && draw_figures(ctx, job, &results, run->folder, term_choices[p->term]))
         return ctx->code; // partial results are not plotted
-    if (call->json && print_json(ctx, &results, run->folder, summary))
+    if (call->json &&
+        hn_run_print_json(ctx, run->folder, summary, "computed", &results, hn_settings_json))
         return ctx->code;
     if (!call->quiet)
         fprintf(stderr, "%s/results.h5: %s (%" PRId64 " computed, %" PRId64 " reused)%s\n",

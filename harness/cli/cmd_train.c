@@ -88,15 +88,6 @@ static enum hn_code write_index(struct hn_context *ctx, const struct hn_train_jo
     return hn_file_end(ctx, &file, HN_OK);
 }
 
-static enum hn_code print_json(struct hn_context *ctx, const struct hn_results *r,
-                               const char *folder, const struct hn_run_summary *summary) {
-    json_t *settings;
-    enum hn_code code = hn_train_json(ctx, r, &settings);
-    return code && code != HN_NOT_APPLICABLE
-               ? code
-               : hn_run_print_json(ctx, folder, summary, "trained", settings);
-}
-
 static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            const struct hn_train_job *job, const struct hn_runner *run,
                            struct hn_run_summary *summary) {
@@ -107,7 +98,8 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
         hn_ranks_describe(ctx, run->ranks, &env) ||
         hn_run_store(ctx, run, &record, &all, summary) ||
         (!call->quiet && !call->json && hn_train_print(ctx, &all)) ||
-        (call->json && print_json(ctx, &all, run->folder, summary)))
+        (call->json &&
+         hn_run_print_json(ctx, run->folder, summary, "trained", &all, hn_train_json)))
         return ctx->code;
     if (job->adam.n_rates == 1 &&
         job->n_tasks * job->n_losses * job->n_weightings * job->n_samplers > 1)

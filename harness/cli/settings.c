@@ -78,8 +78,12 @@ static json_t *setting_json(const struct hn_overview *o, int64_t s) {
 
 enum hn_code hn_run_print_json(struct hn_context *ctx, const char *folder,
                                const struct hn_run_summary *summary, const char *ran,
-                               json_t *settings) {
+                               const struct hn_results *r, hn_results_json *list) {
     char path[4096];
+    json_t *settings;
+    enum hn_code code = list(ctx, r, &settings);
+    if (code && code != HN_NOT_APPLICABLE)
+        return code;
     hn_put_text(path, sizeof path, "%s/results.h5", folder);
     return hn_json_print(
         ctx,

@@ -50,12 +50,14 @@ HN_MUST_USE enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_
 
 #define HN_JSON_OF_RESULTS                                                                         \
     "--json is of results, which --dry-run does not make: leave one of them out"
+// Makes a record a setting: hn_settings_json(), hn_train_json().
+typedef enum hn_code hn_results_json(struct hn_context *ctx, const struct hn_results *r,
+                                     json_t **rows);
 // Prints the document of --json of `run` and `train`: the results file in `folder`, how many items
-// are of which kind, called as `ran` for those that ran now, and a record a setting, which it takes
-// over.
+// are of which kind, called as `ran` for those that ran now, and a record a setting, by list().
 HN_MUST_USE enum hn_code hn_run_print_json(struct hn_context *ctx, const char *folder,
                                            const struct hn_run_summary *summary, const char *ran,
-                                           json_t *settings);
+                                           const struct hn_results *r, hn_results_json *list);
 // A record a setting of trainings: means and half-intervals over seeds at the end, and the
 // difference to the first. *rows is the caller's, NULL on failure.
 HN_MUST_USE enum hn_code hn_train_json(struct hn_context *ctx, const struct hn_results *results,

@@ -46,31 +46,47 @@ static void put_row(FILE *html, const char *name, const char *value) {
         hn_html(html, "<tr><th scope=row>%s</th><td class=wrap>%s</td></tr>\n", name, value);
 }
 
+static void put_list_cell(FILE *html, const struct hn_record_column *c, const json_t *record,
+                          const void *of) {
+    struct distinct steps;
+    list_distinct(of, c->key, json_string_value(json_object_get(record, "dataset")), &steps);
+    fputs("<td class=wrap>", html);
+    put_list(html, &steps);
+    fputs("</td>", html);
+}
+
+static json_t *dataset_row(const struct hn_results *r, const char *name) {
+    const struct hn_table *sized = hn_results_table(r, "datasets");
+    struct distinct sums;
+    list_distinct(&r->runs, "dataset_sha256", name, &sums);
+    sums.text[0].text[sums.n > 0 ? 16 : 0] = '\0';
+    double items =
+        sized ? hn_table_real(sized, hn_table_row_with(sized, "dataset", name), "items") : NAN;
+    return json_pack("{s:o, s:o, s:o}", "dataset", hn_json_text(name), "items", hn_json_real(items),
+                     "sha256", hn_json_text(sums.text[0].text));
+}
+
 static void put_datasets(FILE *html, const struct hn_results *r) {
-    struct distinct names, steps, sums;
-    const struct hn_table *runs = &r->runs, *sized = hn_results_table(r, "datasets");
-    list_distinct(runs, "dataset", NULL, &names);
-    fprintf(html,
-            "<div class=scroll><table><thead><tr><th scope=col>%s</th>%s<th "
-            "scope=col>Steps</th><th scope=col>SHA-256</th></tr></thead>\n<tbody>\n",
-            hn_html_is_training(r) ? "Data" : "Snapshots",
-            sized ? "<th scope=col class=n>Items</th>" : "");
-    for (int i = 0; i < names.n; i++) {
-        list_distinct(runs, "step", names.text[i].text, &steps);
-        list_distinct(runs, "dataset_sha256", names.text[i].text, &sums);
-        hn_html(html, "<tr><th scope=row class=wrap>%s</th>", names.text[i].text);
-        double items =
-            sized ? hn_table_real(sized, hn_table_row_with(sized, "dataset", names.text[i].text),
-                                  "items")
-                  : NAN;
-        if (sized)
-            fprintf(html, isnan(items) ? "<td class=n>–</td>" : "<td class=n>%.0f</td>", items);
-        fputs("<td class=wrap>", html);
-        put_list(html, &steps);
-        sums.text[0].text[sums.n > 0 ? 16 : 0] = '\0';
-        hn_html(html, "</td><td><code>%s</code></td></tr>\n", sums.text[0].text);
-    }
-    fputs("</tbody></table></div>\n", html);
+    struct hn_record_column columns[] = {
+        {"dataset", hn_html_is_training(r) ? "Data" : "Snapshots", -1,
+         .html = "<th scope=row class=wrap>%s</th>"},
+        {"items", "Items"},
+        {"step", "Steps", -1, .put = put_list_cell},
+        {"sha256", "SHA-256", -1, .html = "<td><code>%s</code></td>"},
+        {0}};
+    struct distinct names;
+    json_t *rows = json_array();
+    list_distinct(&r->runs, "dataset", NULL, &names);
+    for (int i = 0; i < names.n; i++)
+        json_array_append_new(rows, dataset_row(r, names.text[i].text));
+    if (!hn_results_table(r, "datasets"))
+        (void)hn_records_take_out(columns, "items");
+    hn_html_table(html, &(struct hn_html_table){.label = "Data",
+                                                .id = "",
+                                                .class = "",
+                                                .column = columns,
+                                                .row = rows,
+                                                .of = &r->runs});
 }
 
 static void put_settings(FILE *html, const struct hn_results *r) {
