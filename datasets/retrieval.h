@@ -6,6 +6,7 @@
 
 #include "core/qrels.h"
 #include "core/strings.h"
+#include "datasets/row_source.h"
 #include "datasets/snapshot.h"
 
 enum hn_snapshot_kind { HN_KIND_ITEMS, HN_KIND_RETRIEVAL };
@@ -17,22 +18,11 @@ HN_MUST_USE enum hn_code hn_snapshot_kind_of(struct hn_context *ctx, const char 
 // A number for each of the two sides.
 enum hn_set { HN_QUERIES, HN_CORPUS, HN_SETS };
 
-// The rows of a corpus that memory does not hold: they are read again for each pass over them.
-struct hn_row_source {
-    void *self; // borrowed
-    // out[count x columns]: unit rows from `first` on. NULL: the rows are in memory.
-    HN_MUST_USE enum hn_code (*read)(struct hn_context *ctx, void *self, int64_t first,
-                                     int64_t count, float *out);
-    const int32_t *id; // [rows] ascending: those that are meant; NULL: all. Borrowed
-    int64_t few;       // rows that are read at once where single ones are wanted
-    int64_t block;     // rows that are ranked at once; 0: as many as memory allows
-};
-
 // Queries, a corpus, and what is known of them: as they are mined in, or written. Borrowed.
 struct hn_retrieval_data {
     struct hn_matrix rows[HN_SETS], teacher[HN_SETS]; // teacher: data = NULL: none
-    struct hn_row_source source;   // read != NULL: rows[HN_CORPUS] has their size alone
-    const int64_t *group[HN_SETS]; // numbers of texts, or NULL
+    struct hn_row_source source; // of the corpus; read != NULL: rows[HN_CORPUS] has its size alone
+    const int64_t *group[HN_SETS];                // numbers of texts, or NULL
     struct hn_strings id[HN_SETS], text[HN_SETS]; // n = 0: none
     struct hn_qrels qrels, truth;                 // start = NULL: none
     struct hn_pair_scores scores;
@@ -90,7 +80,8 @@ HN_MUST_USE enum hn_code hn_retrieval_validate(struct hn_context *ctx, struct hn
 struct hn_retrieval_spec {
     struct hn_snapshot_about about;
     const char *tool_version;      // NULL = "hardneg unknown"
-    struct hn_retrieval_data data; // rows: of the first step; contiguous, those of others follow
+    struct hn_retrieval_data data; // rows: of the first step; contiguous, those of others follow.
+                                   // Or the source of the corpus, which has one
     int64_t steps;
     const int64_t *step; // [steps], increasing
     bool normalized;
@@ -102,8 +93,9 @@ struct hn_retrieval_spec {
 // range, rows that are zero or not finite as stored.
 HN_MUST_USE enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *path,
                                             const struct hn_retrieval_spec *spec);
-// Writes the file of `r` anew with one more step, of rows[side], contiguous, normalized: of unit
-// length; all else stays as it is stored. HN_DATA and HN_IO as above.
+// Writes the file of `r` anew with one more step, of data->rows[side], contiguous, or the source of
+// the corpus, normalized: of unit length; all else stays as it is stored. HN_DATA and HN_IO as
+// above.
 HN_MUST_USE enum hn_code hn_retrieval_append(struct hn_context *ctx, struct hn_retrieval *r,
-                                             int64_t step, const struct hn_matrix rows[HN_SETS],
+                                             int64_t step, const struct hn_retrieval_data *data,
                                              bool normalized, const char *tool_version);

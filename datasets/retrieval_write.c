@@ -33,11 +33,14 @@ static void write_side(struct hn_snapshot_writer *w, const struct hn_retrieval_s
                        enum hn_set side) {
     const struct hn_retrieval_data *data = &spec->data;
     int64_t n = data->rows[side].rows;
+    bool read = side == HN_CORPUS && data->source.read;
+    const struct hn_row_source *source = read ? &data->source : NULL;
     w->series[side] = (struct hn_row_series){.path = hn_retrieval_rows_path[side],
                                              .n = n,
                                              .d = data->rows[side].cols,
                                              .type = spec->type,
-                                             .zero_rows = spec->zero_rows};
+                                             .zero_rows = spec->zero_rows,
+                                             .source = source};
     hn_writer_series(w, &w->series[side]);
     if (data->teacher[side].data)
         hn_writer_matrix(w, hn_retrieval_teacher_path[side], spec->type, spec->zero_rows,
@@ -83,20 +86,21 @@ enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *path,
         return code;
     for (int64_t i = 0; i < spec->steps && !code; i++)
         code = hn_snapshot_write_step(ctx, w, spec->step[i], q->data + i * q->rows * q->cols,
-                                      p->data + i * p->rows * p->cols, NULL);
+                                      p->data ? p->data + i * p->rows * p->cols : NULL, NULL);
     return hn_snapshot_write_end(ctx, w, code);
 }
 
 // All else stays as it is stored.
 enum hn_code hn_retrieval_append(struct hn_context *ctx, struct hn_retrieval *r, int64_t step,
-                                 const struct hn_matrix rows[HN_SETS], bool normalized,
+                                 const struct hn_retrieval_data *data, bool normalized,
                                  const char *tool_version) {
     const struct hn_snapshot *s = &r->base;
     const struct hn_data *q = &s->series[HN_QUERIES], *p = &s->series[HN_CORPUS];
     const struct hn_retrieval_spec spec = {
         .about = s->info.about,
         .tool_version = tool_version,
-        .data.rows = {{NULL, q->rows, q->cols, q->cols}, {NULL, p->rows, p->cols, p->cols}},
+        .data = {.rows = {{NULL, q->rows, q->cols, q->cols}, {NULL, p->rows, p->cols, p->cols}},
+                 .source = data->source},
         .normalized = s->info.normalized && normalized,
         .zero_rows = s->info.zero_rows,
         .type = q->type > p->type ? q->type : p->type,
@@ -104,8 +108,8 @@ enum hn_code hn_retrieval_append(struct hn_context *ctx, struct hn_retrieval *r,
     struct hn_snapshot_writer *w;
     if (begin_file(ctx, s->info.path, &spec, &w))
         return ctx->code;
-    bool good =
-        !hn_writer_copy_others(ctx, w, s) && !hn_writer_copy_steps(ctx, w, s) &&
-        !hn_snapshot_write_step(ctx, w, step, rows[HN_QUERIES].data, rows[HN_CORPUS].data, NULL);
+    bool good = !hn_writer_copy_others(ctx, w, s) && !hn_writer_copy_steps(ctx, w, s) &&
+                !hn_snapshot_write_step(ctx, w, step, data->rows[HN_QUERIES].data,
+                                        data->rows[HN_CORPUS].data, NULL);
     return hn_snapshot_write_end(ctx, w, good ? HN_OK : ctx->code);
 }

@@ -6,6 +6,7 @@
 #include "core/label_sets.h"
 #include "core/strings.h"
 #include "datasets/h5_write.h"
+#include "datasets/row_source.h"
 #include "datasets/snapshot.h"
 
 #define HN_SNAPSHOT_SCHEMA "hardneg-snapshot"
@@ -168,6 +169,7 @@ struct hn_row_series {
     enum hn_float_type type;
     enum hn_zero_rows zero_rows; // whether rows may be zero as stored
     bool fixed;
+    const struct hn_row_source *source; // of the rows; NULL: they are given
 };
 
 // A file in work, of either kind; texts and arrays belong to it.

@@ -243,15 +243,23 @@ void hn_writer_rows(struct hn_snapshot_writer *w, const struct hn_row_series *s,
     HN_SCOPE(w->ctx);
     int64_t block = hn_min(s->n, chunk_rows(s) * BLOCK_CHUNKS);
     uint16_t *halves = NULL;
-    float *rounded = NULL;
+    float *rounded = NULL, *own = NULL;
+    if (s->source && !HN_ALLOC(w->ctx, own, block * s->d))
+        w->code = w->ctx->code;
     if (s->type == HN_FLOAT16 && (!(halves = hn_alloc(w->ctx, block * s->d, sizeof *halves)) ||
                                   !(rounded = hn_alloc(w->ctx, block * s->d, sizeof *rounded))))
         w->code = w->ctx->code;
     const hsize_t extent[] = {(hsize_t)w->steps + 1, (hsize_t)s->n, (hsize_t)s->d};
     if (!w->code && !s->fixed)
         hn_writer_check(w, H5Dset_extent(s->id, extent) >= 0);
-    for (int64_t first = 0; first < s->n && !w->code; first += block)
-        write_block(w, s, first, hn_min(block, s->n - first), x + first * s->d, halves, rounded);
+    for (int64_t first = 0; first < s->n && !w->code; first += block) {
+        int64_t count = hn_min(block, s->n - first);
+        if (s->source && (hn_check_stop(w->ctx) ||
+                          hn_row_source_read(w->ctx, s->source, s->d, first, count, own)))
+            w->code = w->ctx->code;
+        else
+            write_block(w, s, first, count, s->source ? own : x + first * s->d, halves, rounded);
+    }
 }
 
 void hn_writer_matrix(struct hn_snapshot_writer *w, const char *path, enum hn_float_type type,
@@ -278,15 +286,20 @@ enum hn_code hn_snapshot_write_step(struct hn_context *ctx, struct hn_snapshot_w
                        "%s: step %lld does not come after step %lld; steps increase from 0",
                        w->path, (long long)step, (long long)w->last);
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
-        if ((series[which] != NULL) != (w->series[which].id >= 0))
+        if ((series[which] || w->series[which].source) != (w->series[which].id >= 0))
             return hn_fail(ctx, HN_DATA, "%s: step %lld %s %s, unlike the rest of the file",
                            w->path, (long long)step, series[which] ? "has" : "lacks",
                            w->series[which].path + 1);
     if (hn_check_stop(ctx))
         return ctx->code;
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
-        if (series[which])
+        if (w->series[which].id >= 0)
             hn_writer_rows(w, &w->series[which], series[which]);
+    for (int which = 0; which < HN_SNAPSHOT_SERIES; which++) {
+        const struct hn_row_source *source = w->series[which].source;
+        if (!w->code && source && source->unit && !*source->unit)
+            w->code = hn_h5_set_flag(ctx, w->file, "normalized", false);
+    }
     if (!w->code)
         hn_writer_check(w, write_step_number(w, step));
     w->steps++;

@@ -18,11 +18,11 @@ enum {
 static int64_t corpus_rows(const struct hn_retrieval_data *d) { return d->rows[HN_CORPUS].rows; }
 
 static int64_t block_rows(const struct hn_context *ctx, const struct hn_retrieval_data *d) {
-    int64_t left = ctx->memory.limit - atomic_load(&ctx->memory.live), most = corpus_rows(d);
+    int64_t left = ctx->memory.limit - atomic_load(&ctx->memory.live), max = corpus_rows(d);
     int64_t fit = left / PART / (d->rows[HN_CORPUS].cols * (int64_t)sizeof(float));
     if (d->source.block > 0)
         return d->source.block;
-    return ctx->memory.limit == 0 ? most : hn_min(most, hn_max(fit, ROWS_MIN));
+    return ctx->memory.limit == 0 ? max : hn_min(max, hn_max(fit, ROWS_MIN));
 }
 
 int64_t hn_corpus_part(const struct hn_context *ctx, const struct hn_retrieval_data *d,
@@ -33,28 +33,6 @@ int64_t hn_corpus_part(const struct hn_context *ctx, const struct hn_retrieval_d
     if (ctx->memory.limit == 0)
         return rows;
     return hn_min(d->source.read ? queries : rows, hn_max(QUERIES_MIN, left / 2 / each));
-}
-
-// out[count x columns]: rows of the corpus from `first` on.
-static enum hn_code read_rows(struct hn_context *ctx, const struct hn_retrieval_data *d,
-                              int64_t first, int64_t count, float *out) {
-    const struct hn_row_source *s = &d->source;
-    int64_t cols = d->rows[HN_CORPUS].cols, end = first + count;
-    if (!s->id)
-        return s->read(ctx, s->self, first, count, out);
-    HN_SCOPE(ctx);
-    float *x = hn_alloc(ctx, s->few * cols, sizeof *x);
-    if (!x)
-        return ctx->code;
-    for (int64_t k = first; k < end;) {
-        int64_t from = s->id[k], rows = hn_min(s->few, s->id[end - 1] - from + 1);
-        if (s->read(ctx, s->self, from, rows, x))
-            return ctx->code;
-        for (; k < end && s->id[k] < from + rows; k++)
-            memcpy(out + (k - first) * cols, x + (s->id[k] - from) * cols,
-                   (size_t)cols * sizeof *x);
-    }
-    return HN_OK;
 }
 
 // A list of passages by descending score, then the lower index.
@@ -104,16 +82,16 @@ static enum hn_code rank_block(struct hn_context *ctx, const struct hn_matrix *q
 
 static enum hn_code rank_blocks(struct hn_context *ctx, const struct hn_retrieval_data *d,
                                 const struct hn_matrix *q, const struct hn_ranking *out) {
-    int64_t all = corpus_rows(d), cols = q->cols, most = block_rows(ctx, d);
+    int64_t all = corpus_rows(d), cols = q->cols, max = block_rows(ctx, d);
     HN_SCOPE(ctx);
-    float *x = hn_alloc(ctx, most * cols, sizeof *x);
+    float *x = hn_alloc(ctx, max * cols, sizeof *x);
     struct list *next = hn_zalloc(ctx, ctx->threads, sizeof *next);
     bool good = x && next;
     for (int t = 0; good && t < ctx->threads; t++)
         good = HN_ALLOC(ctx, next[t].id, out->kept) && HN_ALLOC(ctx, next[t].score, out->kept);
-    for (int64_t first = 0; good && first < all; first += most) {
-        const struct hn_matrix block = {x, hn_min(most, all - first), cols, cols};
-        good = !read_rows(ctx, d, first, block.rows, x) &&
+    for (int64_t first = 0; good && first < all; first += max) {
+        const struct hn_matrix block = {x, hn_min(max, all - first), cols, cols};
+        good = !hn_row_source_read(ctx, &d->source, cols, first, block.rows, x) &&
                !rank_block(ctx, q, &block, first, out, next);
     }
     return good ? HN_OK : ctx->code;
@@ -169,7 +147,7 @@ enum hn_code hn_corpus_scores(struct hn_context *ctx, const struct hn_retrieval_
         for (end = k + 1; end < n && pair[end].passage < first + d->source.few;)
             end++;
         const struct hn_matrix block = {x, pair[end - 1].passage - first + 1, q->cols, q->cols};
-        if (read_rows(ctx, d, first, block.rows, x))
+        if (hn_row_source_read(ctx, &d->source, q->cols, first, block.rows, x))
             return ctx->code;
         score_block(ctx, q, &block, first, pair + k, end - k, score);
     }

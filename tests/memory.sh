@@ -140,6 +140,25 @@ test_blocks() {
     expect "too little" 70 'raise --memory, of which the program itself has a part' mine large.h5 --memory 41MiB --threads 2 -o no.jsonl
     check "nothing came of them" test ! -e no.jsonl
 }
+# The same corpus in parts is imported in blocks.
+test_import() {
+    local same="import h5py, sys
+a, b = (h5py.File(f'{name}.h5')['corpus'] for name in ('large', 'new'))
+assert a.dtype == b.dtype and (a[:] == b[:]).all()"
+    [ -x /usr/bin/time ] || { skip "peaks" "no /usr/bin/time"; return 0; }
+    make_corpus
+    "$python" -c "import h5py, numpy as np
+with h5py.File('large.h5') as f:
+    np.save('queries.npy', f['queries'][0])
+    for k in range(12):
+        np.save(f'corpus-{k}.npy', f['corpus'][0][k * 17000 : (k + 1) * 17000])
+open('qrels.tsv', 'w').write('0\\t5\\t1\\n')"
+    /usr/bin/time -f %M -o peak "$hardneg" import --queries queries.npy --corpus 'corpus-*.npy' --qrels qrels.tsv --zero-rows keep --type float16 \
+        --memory 64MiB -o new.h5 >"$work/out" 2>"$work/err"
+    check "import in blocks" test $? = 0
+    check "import in blocks: $(tail -n 1 peak) KiB" test "$(tail -n 1 peak)" -le $((64 * 1024))
+    check "import in blocks: the same corpus" "$python" -c "$same"
+}
 
-run_tests "${2:-}" "" test_refused test_equal_rows test_rows test_blocks
+run_tests "${2:-}" "" test_refused test_equal_rows test_rows test_blocks test_import
 finish

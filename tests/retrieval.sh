@@ -120,6 +120,84 @@ assert first('big', 'corpus_id') == '123456789012345678901234567890'"
     expect "pairs: the same rules" 0 'note: odd-pairs.jsonl: in 1 line U\+FFFD' import --queries two.tsv --corpus two.tsv --pairs odd-pairs.jsonl -o odd-pairs.h5
 }
 
+# A corpus in several files, which are read some rows at a time: named in their order, or by a pattern.
+test_parts() {
+    pycheck "parts: arrays" "import numpy as np
+r = np.random.default_rng(1)
+x = r.standard_normal((5000, 24)).astype('f4')
+def bin(name, x):
+    with open(name, 'wb') as f:
+        np.array(x.shape, 'u4').tofile(f)
+        x.tofile(f)
+np.save('pq.npy', x[:40])
+np.save('whole.npy', x)
+np.save('fortran.npy', np.asfortranarray(x))
+for name, a, b in (('part-7', 0, 1), ('part-8', 1, 1700), ('part-9', 1700, 1701), ('part-10', 1701, 4000), ('part-11', 4000, 5000)):
+    np.save(f'{name}.npy', x[a:b])
+bin('b1.fbin', x[:3000])
+bin('b2.fbin', x[3000:])
+h = x.astype('f2')
+np.save('half.npy', h)
+np.save('half-1.npy', h[:2500])
+bin('half-2.f16bin', h[2500:])
+np.save('wide.npy', x[:300, :23])
+np.save('whole-numbers.npy', np.ones((300, 24), 'i1'))
+y = x[3000:3300].copy()
+y[17, 3] = np.nan
+np.save('nan.npy', y)
+y[17] = 0
+y[290] = 0
+np.save('zero.npy', y)
+open('parts.tsv', 'w').write(''.join(f'{i}\\t{i * 120}\\t1\\n' for i in range(40)))"
+    local one=(import --queries pq.npy --qrels parts.tsv -o parts.h5) name c
+    holds() { "$hardneg" info --json parts.h5 | grep content_sha256; rm -f parts.h5; }
+    run "${one[@]}" --corpus whole.npy
+    local whole half
+    whole=$(holds)
+    run "${one[@]}" --corpus half.npy --type float16
+    half=$(holds)
+    check "parts: float16 is another corpus" test "$whole" != "$half" -a -n "$whole"
+    while IFS='|' read -r name c; do
+        set -f
+        # shellcheck disable=SC2086 # words are wanted, patterns are not
+        expect "parts: $name" 0 '40 queries, 5000 passages, 24 dims' "${one[@]}" $c
+        set +f
+        check "parts: $name: the same corpus" test "$(holds)" = "$whole"
+    done <<'F'
+a pattern, by the numbers in names|--corpus part-*.npy
+named|--corpus part-7.npy --corpus part-8.npy --corpus part-9.npy --corpus part-10.npy --corpus part-11.npy
+fbin|--corpus b1.fbin --corpus b2.fbin
+in Fortran's order, read whole|--corpus fortran.npy
+two patterns|--corpus part-[789].npy --corpus part-1*.npy
+F
+    expect "parts: what a pattern found is told" 0 'note: part-\*.npy: 5 files, from part-7.npy to part-11.npy' "${one[@]}" --corpus 'part-*.npy'
+    rm -f parts.h5
+    expect "parts: of two formats" 0 '' "${one[@]}" --corpus half-1.npy --corpus half-2.f16bin --type float16
+    check "parts: of two formats: the same corpus" test "$(holds)" = "$half"
+    while IFS='|' read -r c name; do
+        set -f
+        # shellcheck disable=SC2086
+        expect "parts: $c" 3 "$name" "${one[@]}" $c
+        set +f
+    done <<'F'
+--corpus no-*.npy|no-\*.npy: no file has this name, or one of this pattern
+--corpus b1.fbin --corpus gone.fbin|gone.fbin: cannot be opened: No such file
+--corpus b1.fbin --corpus wide.npy|wide.npy has rows of 23 values but b1.fbin has rows of 24
+--corpus b1.fbin --corpus whole-numbers.npy|whole-numbers.npy holds integers but b1.fbin holds floats
+--corpus b1.fbin --corpus nan.npy --corpus b2.fbin|nan.npy: row 17 holds NaN at column 3
+--corpus b1.fbin --corpus zero.npy --corpus b2.fbin|zero.npy: row 17 is all zeros
+F
+    check "parts: nothing came of these" test ! -e parts.h5
+    run "${one[@]}" --corpus b1.fbin --corpus zero.npy --corpus b2.fbin --zero-rows keep
+    check "parts: zero rows are told by file" complains 'zero.npy: 2 rows are zero and stay, row 17 the first'
+    expect "parts: another step" 0 '5300 passages' import --queries pq.npy --corpus b1.fbin --corpus zero.npy --corpus b2.fbin --zero-rows keep --step 7 -o parts.h5
+    pycheck "parts: both steps" "import h5py, numpy as np
+f, x = h5py.File('parts.h5'), np.load('whole.npy')
+c = f['corpus'][:]
+assert f['step'][:].tolist() == [0, 7] and not f.attrs['normalized'] and (c[0] == c[1]).all()
+assert (c[0][:3000] == x[:3000]).all() and (c[0][3300:] == x[3000:]).all() and (c[0][3017] == 0).all()"
+}
+
 # A further step: rows alone, and all else as it was.
 test_step() {
     make_files
@@ -1208,5 +1286,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_candidates test_sources test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_parts test_step test_refused test_pairs test_synth test_mine test_candidates test_sources test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
 finish

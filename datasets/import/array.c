@@ -205,10 +205,9 @@ enum hn_code hn_array_check(struct hn_context *ctx, const struct hn_source *s,
     return HN_OK;
 }
 
-// The values that are wanted, *count of them, where the file has them.
-static enum hn_code bound(struct hn_context *ctx, const struct hn_source *s,
-                          const struct hn_wanted *want, struct hn_array_type type,
-                          struct hn_array *a, int64_t *count) {
+enum hn_code hn_array_bound(struct hn_context *ctx, const struct hn_source *s,
+                            const struct hn_wanted *want, struct hn_array_type type,
+                            struct hn_array *a, int64_t *count) {
     int64_t all = a->shape[0];
     bool part = want->rows > 0 && want->rows < all && !type.fortran;
     if (part)
@@ -274,7 +273,7 @@ enum hn_code hn_array_read(struct hn_context *ctx, struct hn_source *s,
                            const struct hn_wanted *want, struct hn_array_type type,
                            struct hn_array *a) {
     int64_t count = 0;
-    if (hn_array_check(ctx, s, want, type.kind, a) || bound(ctx, s, want, type, a, &count))
+    if (hn_array_check(ctx, s, want, type.kind, a) || hn_array_bound(ctx, s, want, type, a, &count))
         return ctx->code;
     type.fortran &= a->rank > 1;
     struct reading r = {.path = s->path,

@@ -59,6 +59,11 @@ HN_MUST_USE enum hn_code hn_array_read(struct hn_context *ctx, struct hn_source 
                                        const struct hn_wanted *want, struct hn_array_type type,
                                        struct hn_array *a);
 
+// The values that are wanted of an array, *count of them, where all of them are there.
+HN_MUST_USE enum hn_code hn_array_bound(struct hn_context *ctx, const struct hn_source *s,
+                                        const struct hn_wanted *want, struct hn_array_type type,
+                                        struct hn_array *a, int64_t *count);
+
 // HN_DATA: the array is of no rank, shape or kind of value that rows, or labels, have.
 HN_MUST_USE enum hn_code hn_array_check(struct hn_context *ctx, const struct hn_source *s,
                                         const struct hn_wanted *want, char kind,

@@ -17,13 +17,12 @@ const struct hn_array_type hn_raw_types[] = {
     [FLOAT64] = {'f', 8}, [INT8] = {'i', 1},     [UINT8] = {'u', 1, .numbers = true},
 };
 
-// out: as many rows of `dim` values as are left.
-static enum hn_code read_rows(struct hn_context *ctx, struct hn_source *s,
-                              const struct hn_wanted *want, int raw, int64_t dim,
-                              struct hn_array *out) {
-    struct hn_array_type type = hn_raw_types[raw];
-    int64_t row = dim * type.width;
-    type.swapped = BYTE_ORDER == BIG_ENDIAN;
+// out, type: as many rows of `dim` values as are left.
+static enum hn_code find_rows(struct hn_context *ctx, const struct hn_source *s, int raw,
+                              int64_t dim, struct hn_array_type *type, struct hn_array *out) {
+    int64_t row = dim * hn_raw_types[raw].width;
+    *type = hn_raw_types[raw];
+    type->swapped = BYTE_ORDER == BIG_ENDIAN;
     if (s->left % row)
         return hn_fail(ctx, HN_DATA,
                        "%s: %lld bytes are not a whole number of rows of %lld %s; check --dim and "
@@ -32,15 +31,23 @@ static enum hn_code read_rows(struct hn_context *ctx, struct hn_source *s,
     out->rank = 2;
     out->shape[0] = s->left / row;
     out->shape[1] = dim;
-    return hn_array_read(ctx, s, want, type, out);
+    return HN_OK;
+}
+
+static enum hn_code raw_head(struct hn_context *ctx, struct hn_source *s,
+                             const struct hn_wanted *want, struct hn_array_type *type,
+                             struct hn_array *out) {
+    if (want->raw == NONE || want->dim < 1 || want->dim > DIM_MAX)
+        return hn_fail(ctx, HN_USAGE, "%s: values without a header need --raw TYPE and --dim D",
+                       s->path);
+    return find_rows(ctx, s, want->raw, want->dim, type, out);
 }
 
 static enum hn_code read_raw(struct hn_context *ctx, struct hn_source *s,
                              const struct hn_wanted *want, struct hn_array *out) {
-    if (want->raw == NONE || want->dim < 1 || want->dim > DIM_MAX)
-        return hn_fail(ctx, HN_USAGE, "%s: values without a header need --raw TYPE and --dim D",
-                       s->path);
-    return read_rows(ctx, s, want, want->raw, want->dim, out);
+    struct hn_array_type type;
+    return raw_head(ctx, s, want, &type, out) || hn_array_read(ctx, s, want, type, out) ? ctx->code
+                                                                                        : HN_OK;
 }
 
 static const struct {
@@ -48,8 +55,9 @@ static const struct {
     int raw;
 } kinds[] = {{".fbin", FLOAT32}, {".f16bin", FLOAT16}, {".u8bin", UINT8}, {".i8bin", INT8}};
 
-static enum hn_code read_bin(struct hn_context *ctx, struct hn_source *s,
-                             const struct hn_wanted *want, struct hn_array *out) {
+static enum hn_code bin_head(struct hn_context *ctx, struct hn_source *s,
+                             const struct hn_wanted *want, struct hn_array_type *type,
+                             struct hn_array *out) {
     unsigned char head[HEAD];
     int raw = want->raw;
     for (size_t i = 0; !raw && i < sizeof kinds / sizeof *kinds; i++)
@@ -75,7 +83,14 @@ static enum hn_code read_bin(struct hn_context *ctx, struct hn_source *s,
             "take its first rows with --rows N",
             s->path, (long long)n, (long long)d, hn_raw_names[raw], (long long)there);
     s->left = (part ? want->rows : n) * d * hn_raw_types[raw].width;
-    return read_rows(ctx, s, want, raw, d, out);
+    return find_rows(ctx, s, raw, d, type, out);
+}
+
+static enum hn_code read_bin(struct hn_context *ctx, struct hn_source *s,
+                             const struct hn_wanted *want, struct hn_array *out) {
+    struct hn_array_type type;
+    return bin_head(ctx, s, want, &type, out) || hn_array_read(ctx, s, want, type, out) ? ctx->code
+                                                                                        : HN_OK;
 }
 
 static const char *const bin_endings[] = {".fbin", ".f16bin", ".u8bin", ".i8bin", NULL};
@@ -87,6 +102,7 @@ const struct hn_format hn_format_bin = {
         "rows, dimensions and values of float32, float16, uint8 or int8 (big-ann-benchmarks)",
     .endings = bin_endings,
     .read = read_bin,
+    .head = bin_head,
 };
 
 const struct hn_format hn_format_raw = {
@@ -94,4 +110,5 @@ const struct hn_format hn_format_raw = {
     .summary = "values alone, with --raw TYPE and --dim D",
     .endings = no_endings,
     .read = read_raw,
+    .head = raw_head,
 };

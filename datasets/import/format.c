@@ -128,3 +128,34 @@ enum hn_code hn_format_read(struct hn_context *ctx, const char *path, enum hn_fo
     out->named = good && (want->labels ? format->labels_named : format->rows_named);
     return good ? HN_OK : ctx->code;
 }
+
+static enum hn_code read_head(struct hn_context *ctx, const struct hn_format *format,
+                              struct hn_source *s, const struct hn_wanted *want,
+                              struct hn_array_type *type, struct hn_array *out) {
+    int64_t count;
+    return format->head(ctx, s, want, type, out) || hn_array_check(ctx, s, want, type->kind, out) ||
+                   hn_array_bound(ctx, s, want, *type, out, &count)
+               ? ctx->code
+               : HN_OK;
+}
+
+enum hn_code hn_format_open(struct hn_context *ctx, const char *path, enum hn_format_choice choice,
+                            const struct hn_wanted *want, struct hn_source *s,
+                            struct hn_array_type *type, struct hn_array *out, bool *good) {
+    const struct hn_format *format = choice != HN_FORMAT_auto ? hn_formats[choice - 1] : NULL;
+    *out = (struct hn_array){.rank = 0};
+    *type = (struct hn_array_type){.kind = 0};
+    *good = strcmp(path, "-") != 0 && !want->transpose;
+    if (!*good)
+        return HN_OK;
+    enum hn_code code = hn_source_open(ctx, path, s);
+    if (!code && !format)
+        code = find(ctx, s, path, want->otherwise, &format);
+    *good = !code && format->head;
+    if (*good)
+        code = read_head(ctx, format, s, want, type, out);
+    *good = *good && !code && !type->fortran;
+    if (!*good)
+        hn_source_close(s);
+    return code;
+}

@@ -18,6 +18,10 @@ struct hn_format {
     // Sizes are bounded by the file.
     enum hn_code (*read)(struct hn_context *ctx, struct hn_source *s, const struct hn_wanted *want,
                          struct hn_array *out);
+    // Of formats whose rows stand one after the other, else NULL: their type and shape. s then
+    // stands at the first value, with the bytes of all of them left. Errors as above.
+    enum hn_code (*head)(struct hn_context *ctx, struct hn_source *s, const struct hn_wanted *want,
+                         struct hn_array_type *type, struct hn_array *out);
 };
 
 #define HN_FORMATS(X)                                                                              \
@@ -40,6 +44,13 @@ enum hn_format_choice { HN_FORMAT_auto, HN_FORMATS(X) };
 #undef X
 extern const char *const hn_format_names[], *const hn_raw_names[];
 extern const struct hn_array_type hn_raw_types[];
+
+// Opens a file of rows that stand one after the other: *good, with `s` at the first value, their
+// type and their shape, to be closed by the caller. Others are not open then. HN_DATA as above.
+HN_MUST_USE enum hn_code hn_format_open(struct hn_context *ctx, const char *path,
+                                        enum hn_format_choice choice, const struct hn_wanted *want,
+                                        struct hn_source *s, struct hn_array_type *type,
+                                        struct hn_array *out, bool *good);
 
 // Reads a file, or standard input ("-"), in the format hn_format_names[choice]: out is
 // real[n x d] of rank 2, or, where labels are wanted, integer or text of rank 1. HN_DATA as above;

@@ -13,34 +13,69 @@
 
 static const int64_t dense_max = (int64_t)1 << 30;
 
+struct hn_wanted hn_import_wanted(const struct hn_import *o) {
+    return (struct hn_wanted){.name = o->tensor,
+                              .raw = o->raw,
+                              .dim = o->dim,
+                              .rows = o->rows,
+                              .transpose = o->transpose,
+                              .header = (enum hn_header)o->header,
+                              .skip = o->skip};
+}
+
+enum hn_format_choice hn_import_format(const struct hn_import *o) {
+    bool bare = o->raw && o->format == HN_FORMAT_auto;
+    return bare ? HN_FORMAT_raw : (enum hn_format_choice)o->format;
+}
+
+void hn_import_note_wide(struct hn_context *ctx, const char *path, int64_t n, int64_t d) {
+    if (n < d && n > 1)
+        hn_note(ctx,
+                "%s: %s of %s: if items are its columns, as MATLAB, R and Julia write them, give "
+                "--transpose",
+                path, hn_counted(n, "row").text, hn_counted(d, "value").text);
+}
+
+enum hn_code hn_import_fail_width(struct hn_context *ctx, const char *path, int64_t own,
+                                  const char *first, int64_t d) {
+    return hn_fail(ctx, HN_DATA,
+                   "%s has rows of %lld values but %s has rows of %lld; they must agree", path,
+                   (long long)own, first, (long long)d);
+}
+
+// Checks rows of one file.
+static enum hn_code check_file(struct hn_context *ctx, const char *path, enum hn_undirected what,
+                               const struct hn_array *a) {
+    const struct hn_matrix rows = {a->real, a->shape[0], a->shape[1], a->shape[1]};
+    struct hn_zero_count zero = {0};
+    if (hn_import_check_rows(ctx, path, what, &rows, 0, &zero))
+        return ctx->code;
+    hn_import_note_zero(ctx, path, &zero);
+    return HN_OK;
+}
+
 // Space for all rows is made as they come.
 enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
-                              const struct hn_text_list *part, struct hn_matrix *out,
+                              const struct hn_text_list *list, struct hn_matrix *out,
                               struct hn_import_parts *parts, bool *named) {
-    const struct hn_wanted want = {.name = o->tensor,
-                                   .raw = o->raw,
-                                   .dim = o->dim,
-                                   .snapshots = part == &o->teacher,
-                                   .rows = o->rows,
-                                   .transpose = o->transpose,
-                                   .header = (enum hn_header)o->header,
-                                   .skip = o->skip};
-    bool bare = o->raw && o->format == HN_FORMAT_auto;
-    enum hn_format_choice choice = bare ? HN_FORMAT_raw : (enum hn_format_choice)o->format;
-    if (o->rows > 0 && part->count > 1)
+    enum hn_undirected zero =
+        list == &o->teacher ? HN_UNDIRECTED_REFUSE : (enum hn_undirected)o->zero_rows;
+    struct hn_wanted want = hn_import_wanted(o);
+    struct hn_text_list part;
+    want.snapshots = list == &o->teacher;
+    if (hn_import_files(ctx, list, &part))
+        return ctx->code;
+    if (o->rows > 0 && part.count > 1)
         return hn_fail(ctx, HN_USAGE, "--rows takes the first rows of one file, not of %lld parts",
-                       (long long)part->count);
+                       (long long)part.count);
     float *rows = NULL;
     int64_t n = 0, d = 0, capacity = 0, *end = NULL;
-    if (parts && !HN_ALLOC(ctx, end, part->count))
+    if (parts && !HN_ALLOC(ctx, end, part.count))
         return ctx->code;
-    for (int64_t k = 0; k < part->count; k++) {
+    for (int64_t k = 0; k < part.count; k++) {
         struct hn_array a;
-        if (hn_format_read(ctx, part->item[k], choice, &want, &a) ||
-            (!parts && hn_import_check_rows(ctx, part->item[k],
-                                            part == &o->teacher ? HN_UNDIRECTED_REFUSE
-                                                                : (enum hn_undirected)o->zero_rows,
-                                            a.real, a.shape[0], a.shape[1])))
+        if (hn_format_read(ctx, part.item[k], hn_import_format(o), &want, &a) ||
+            (!parts && check_file(ctx, part.item[k], zero, &a)))
             return ctx->code;
         *named |= a.named;
         if (end)
@@ -53,9 +88,7 @@ enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
             continue;
         }
         if (a.shape[1] != d)
-            return hn_fail(ctx, HN_DATA,
-                           "%s has rows of %lld values but %s has rows of %lld; they must agree",
-                           part->item[k], (long long)a.shape[1], part->item[0], (long long)d);
+            return hn_import_fail_width(ctx, part.item[k], a.shape[1], part.item[0], d);
         if (hn_grow(ctx, &rows, &capacity, (n + a.shape[0]) * d, sizeof *rows))
             return ctx->code;
         memcpy(rows + n * d, a.real, (size_t)(a.shape[0] * d) * sizeof *rows);
@@ -63,14 +96,10 @@ enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
         n += a.shape[0];
     }
     *out = (struct hn_matrix){rows, n, d, d};
-    if (n < d && n > 1 && !o->transpose && part->count > 0 &&
-        (part == &o->embeddings || part == &o->side[HN_CORPUS]))
-        hn_note(ctx,
-                "%s: %s of %s: if items are its columns, as MATLAB, R and Julia write them, give "
-                "--transpose",
-                part->item[0], hn_counted(n, "row").text, hn_counted(d, "value").text);
+    if (!o->transpose && part.count > 0 && (list == &o->embeddings || list == &o->side[HN_CORPUS]))
+        hn_import_note_wide(ctx, part.item[0], n, d);
     if (parts)
-        *parts = (struct hn_import_parts){part->item, end, part->count};
+        *parts = (struct hn_import_parts){part.item, end, part.count};
     return HN_OK;
 }
 

@@ -54,11 +54,36 @@ HN_MUST_USE enum hn_code hn_import_labels(struct hn_context *ctx, const struct h
 HN_MUST_USE enum hn_code hn_import_groups(struct hn_context *ctx, const struct hn_import *o,
                                           struct hn_import_input *in);
 
-// Refuses rows of a file that are zero or not finite (HN_DATA); HN_UNDIRECTED_KEEP: counts those
-// that are zero in a note.
+// The names of the files that `list` means, which belong to the owner of the time: where no file
+// has the name of one, and it is a pattern (p-*.npy), those that it fits, by their names, numbers
+// in them by value. HN_DATA: there are none.
+HN_MUST_USE enum hn_code hn_import_files(struct hn_context *ctx, const struct hn_text_list *list,
+                                         struct hn_text_list *out);
+// A note for wide arrays: whether rows and columns were meant the other way round.
+void hn_import_note_wide(struct hn_context *ctx, const char *path, int64_t n, int64_t d);
+// HN_DATA: a part has rows of another length.
+enum hn_code hn_import_fail_width(struct hn_context *ctx, const char *path, int64_t own,
+                                  const char *first, int64_t d);
+// The options of reading files of rows.
+struct hn_wanted hn_import_wanted(const struct hn_import *o);
+enum hn_format_choice hn_import_format(const struct hn_import *o);
+
+// Rows of the corpus where all of its files hold them one after the other: *size has data = NULL
+// then, and they are read from `out`, which belongs to the owner of the time. Rows that are zero or
+// not finite are refused when they are read (HN_DATA), zero ones counted in a note where they may
+// stay. out->read = NULL: some file has to be read whole.
+HN_MUST_USE enum hn_code hn_import_corpus(struct hn_context *ctx, const struct hn_import *o,
+                                          struct hn_matrix *size, struct hn_row_source *out);
+
+// Refuses rows, those of a file from row `first` on, that are zero or not finite (HN_DATA);
+// HN_UNDIRECTED_KEEP: adds those that are zero to *zero.
+struct hn_zero_count {
+    int64_t n, first;
+};
 HN_MUST_USE enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path,
-                                              enum hn_undirected what, const float *rows, int64_t n,
-                                              int64_t d);
+                                              enum hn_undirected what, const struct hn_matrix *rows,
+                                              int64_t first, struct hn_zero_count *zero);
+void hn_import_note_zero(struct hn_context *ctx, const char *path, const struct hn_zero_count *z);
 
 // Refuses rows that are zero or not finite (HN_DATA), leaves them out of all that was
 // read, or keeps those that are zero and refuses others.

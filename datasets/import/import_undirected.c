@@ -111,28 +111,27 @@ static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input 
     return fail_row(ctx, p->file[k], k ? row - p->end[k - 1] : row, f, remedy);
 }
 
-static void note_kept(struct hn_context *ctx, const char *path, int64_t count, int64_t first) {
-    if (count > 0)
+void hn_import_note_zero(struct hn_context *ctx, const char *path, const struct hn_zero_count *z) {
+    if (z->n > 0)
         hn_note(ctx,
                 "%s: %lld row%s zero and stay%s, row %lld the first: the cosine to every item is 0",
-                path, (long long)count, count == 1 ? " is" : "s are", count == 1 ? "s" : "",
-                (long long)first);
+                path, (long long)z->n, z->n == 1 ? " is" : "s are", z->n == 1 ? "s" : "",
+                (long long)z->first);
 }
 
 enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path, enum hn_undirected what,
-                                  const float *rows, int64_t n, int64_t d) {
-    int64_t count = 0, first = -1;
-    for (int64_t i = 0; i < n; i++) {
-        struct fault f = {.what = hn_row_fault(rows + i * d, d, &f.column)};
+                                  const struct hn_matrix *rows, int64_t first,
+                                  struct hn_zero_count *zero) {
+    for (int64_t i = 0; i < rows->rows; i++) {
+        struct fault f = {.what = hn_row_fault(hn_row(rows, i), rows->cols, &f.column)};
         if (f.what && (what != HN_UNDIRECTED_KEEP || f.what[0] != 'z'))
-            return fail_row(ctx, path, i, f,
+            return fail_row(ctx, path, first + i, f,
                             f.what[0] == 'z' ? "remove the item or fix its embedding, or keep such "
                                                "rows with --zero-rows keep"
                                              : "remove the item or fix its embedding");
-        first = f.what && first < 0 ? i : first;
-        count += f.what != NULL;
+        zero->first = f.what && zero->n == 0 ? first + i : zero->first;
+        zero->n += f.what != NULL;
     }
-    note_kept(ctx, path, count, first);
     return HN_OK;
 }
 
@@ -147,7 +146,7 @@ enum hn_code hn_import_check_kept(struct hn_context *ctx, const struct hn_import
 
 // Checks whether every row that has no direction is zero.
 static enum hn_code keep_zero(struct hn_context *ctx, struct hn_import_input *in) {
-    int64_t count = 0, first = -1;
+    struct hn_zero_count zero = {0};
     for (int64_t i = 0; i < in->n; i++)
         for (int s = 0; s < HN_IMPORT_VIEWS; s++) {
             struct fault f = {.series = s};
@@ -155,11 +154,11 @@ static enum hn_code keep_zero(struct hn_context *ctx, struct hn_import_input *in
                 continue;
             if (f.what[0] != 'z')
                 return refuse(ctx, in, i, f, SKIP);
-            first = first < 0 ? i : first;
-            count++;
+            zero.first = zero.n == 0 ? i : zero.first;
+            zero.n++;
         }
     in->zero_rows = true;
-    note_kept(ctx, in->from, count, first);
+    hn_import_note_zero(ctx, in->from, &zero);
     return HN_OK;
 }
 

@@ -13,6 +13,8 @@
 
 enum { PREFIX = 8, HEADER_MAX = 1 << 16, TEXT_MAX = 16, LETTERS_MAX = 1 << 16 };
 
+#define BFLOAT16_NOTE "%s: values of the type V2 are read as bfloat16"
+
 static const char magic[] = "\x93NUMPY";
 
 static enum hn_code bad(struct hn_context *ctx, const struct hn_source *s, const char *text) {
@@ -180,8 +182,19 @@ enum hn_code hn_npy_values(struct hn_context *ctx, struct hn_source *s,
                            const struct hn_wanted *want, struct hn_array_type type,
                            struct hn_array *out) {
     if (type.kind == 'e')
-        hn_note_once(ctx, "%s: values of the type V2 are read as bfloat16", s->path);
+        hn_note_once(ctx, BFLOAT16_NOTE, s->path);
     return hn_array_read(ctx, s, want, type, out);
+}
+
+static enum hn_code read_head(struct hn_context *ctx, struct hn_source *s,
+                              const struct hn_wanted *want, struct hn_array_type *type,
+                              struct hn_array *out) {
+    (void)want;
+    if (hn_npy_head(ctx, s, type, out))
+        return ctx->code;
+    if (type->kind == 'e')
+        hn_note_once(ctx, BFLOAT16_NOTE, s->path);
+    return HN_OK;
 }
 
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
@@ -201,4 +214,5 @@ const struct hn_format hn_format_npy = {
     .magic = magic,
     .magic_bytes = sizeof magic - 1,
     .read = read_array,
+    .head = read_head,
 };

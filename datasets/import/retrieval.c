@@ -70,7 +70,10 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_import *o,
     for (int side = 0; side < HN_SETS; side++) {
         const struct hn_text_list *part = &o->side[side], *more = &o->side_teacher[side];
         struct hn_matrix *rows = &in->data.rows[side], *teacher = &in->data.teacher[side];
-        if (hn_import_series(ctx, o, part, rows, NULL, &named) ||
+        if (side == HN_CORPUS && hn_import_corpus(ctx, o, rows, &in->data.source))
+            return ctx->code;
+        bool read = side == HN_CORPUS && in->data.source.read;
+        if ((!read && hn_import_series(ctx, o, part, rows, NULL, &named)) ||
             hn_import_series(ctx, o, more, teacher, NULL, &named))
             return ctx->code;
         if (teacher->data && teacher->rows != rows->rows)
@@ -182,9 +185,10 @@ static enum hn_code read_all(struct hn_context *ctx, const struct hn_import *o, 
     return code;
 }
 
+// True if all rows that are in memory are of unit length.
 static bool all_unit(const struct hn_matrix rows[HN_SETS]) {
     return hn_import_is_unit(rows[0].data, rows[0].rows, rows[0].cols) &&
-           hn_import_is_unit(rows[1].data, rows[1].rows, rows[1].cols);
+           (!rows[1].data || hn_import_is_unit(rows[1].data, rows[1].rows, rows[1].cols));
 }
 
 static enum hn_code write_file(struct hn_context *ctx, const struct hn_import *o,
@@ -229,7 +233,7 @@ static enum hn_code append_step(struct hn_context *ctx, const struct hn_import *
         code = hn_fail(ctx, HN_USAGE, "--step %lld does not come after step %lld, the last of %s",
                        (long long)o->step, (long long)file->step[file->steps - 1], o->output);
     if (!code)
-        code = hn_retrieval_append(ctx, r, o->step, rows, all_unit(rows), version);
+        code = hn_retrieval_append(ctx, r, o->step, &in->data, all_unit(rows), version);
     hn_retrieval_close(ctx, r);
     return code;
 }

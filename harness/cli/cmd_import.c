@@ -24,8 +24,10 @@ struct import_params {
     HN_##kind##_OPTION(struct import_params, import.member, __VA_ARGS__)
 
 static const struct hn_option import_options[] = {
-    {FIELD(FILES, embeddings, "embeddings",
-           "rows of floats, or - for standard input; parts in the order given"),
+    {FIELD(
+         FILES, embeddings, "embeddings",
+         "rows of floats, or - for standard input; parts in the order given, or those of a pattern "
+         "('x-*.npy'), by their names, numbers in them by value"),
      .letter = 'e'},
     {FIELD(FOLDER, linqs, "linqs",
            "folder of NAME.features, NAME.edges, NAME.split: raw features as embeddings, and the "
