@@ -592,6 +592,14 @@ assert [(o['query_id'], o['passage_id'], o['query'], o['passage']) for o in map(
     run mine wall.h5 "${options[@]}" -o first.jsonl --rows 1/1
     expect "added scores: whose" 0 'its scores are those of --add-scores' mine wall.h5 "${options[@]}" --add-scores low.tsv --add-scores wce.tsv -o again.jsonl
     check "added scores: the last count" cmp -s first.jsonl again.jsonl
+    local priced
+    for priced in "" '-n 3 --filter-by scores --relative-margin 0.1' '-n 2 --guide 0.3'; do
+        run price wall.h5 --json ${priced:+--for "$priced"}
+        sed 's/wall\.h5/wnone.h5/' out >all.json
+        expect "added scores: price $priced" 0 '' price wnone.h5 --json --add-scores wce.tsv ${priced:+--for "$priced"}
+        check "added scores: price $priced: the same" cmp -s all.json out
+    done
+    expect "added scores: price without them" 3 'has no scores of pairs' price wnone.h5 --for '-n 3 --filter-by scores --max-score 0'
     expect "added scores: other ones" 0 '' mine wall.h5 "${options[@]}" --add-scores low.tsv -o first.jsonl --rows 1/1
     check "added scores: others are mined" test "$(cmp -s first.jsonl again.jsonl; echo $?)" = 1
 }

@@ -98,8 +98,7 @@ static enum hn_code list(struct hn_context *ctx, struct work *c) {
 
 static enum hn_code load(struct hn_context *ctx, struct work *c, const char *path) {
     struct hn_price_work *w = c->w;
-    if (parse(ctx, w->p->mine, &c->o) || hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus) ||
-        hn_corpus_cut(ctx, w->p->dim, &w->corpus) ||
+    if (parse(ctx, w->p->mine, &c->o) || hn_price_open(ctx, w, path) ||
         hn_miner_open(ctx, &w->corpus.data, &c->o, path, &w->miner) ||
         hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], true, &w->pool) ||
         hn_miner_take(ctx, &w->miner, &w->pool, &c->mined) ||

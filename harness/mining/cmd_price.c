@@ -6,6 +6,7 @@
 #include "harness/host/memory.h"
 #include "harness/mining/corpus.h"
 #include "harness/mining/price_work.h"
+#include "harness/mining/scores.h"
 #include "results/records.h"
 #include "retrieval/miner.h"
 #include "retrieval/population.h"
@@ -39,6 +40,10 @@ static const struct hn_option price_options[] = {
      .metavar = "R"},
     {HN_LIST_OPTION(struct hn_price_params, judged, "judged",
                     "estimate false negatives from this sheet, filled in; may be given again"),
+     .metavar = "FILE"},
+    {HN_LIST_OPTION(struct hn_price_params, add_scores, "add-scores",
+                    "scores of pairs beside those of import --scores, as mine has it; may be given "
+                    "again"),
      .metavar = "FILE"},
     {HN_INT_OPTION(struct hn_price_params, seed, "seed", "1", 0, INFINITY,
                    "seed of the sheet's draw and of the estimate's intervals"),
@@ -118,11 +123,18 @@ static enum hn_code price_pool(struct hn_context *ctx, struct hn_price_work *w) 
                : hn_price_ties(ctx, &w->miner, &w->pool, w->price, w->n, w->recommended, w->tie);
 }
 
+enum hn_code hn_price_open(struct hn_context *ctx, struct hn_price_work *w, const char *path) {
+    const char *digest;
+    return hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus) ||
+                   hn_corpus_cut(ctx, w->p->dim, &w->corpus) ||
+                   hn_scores_add(ctx, &w->corpus, &w->p->add_scores, false, &digest)
+               ? ctx->code
+               : HN_OK;
+}
+
 static enum hn_code price_file(struct hn_context *ctx, struct hn_price_work *w, const char *path) {
     struct hn_mine_options o;
-    if (hn_relevance_options(ctx, &w->p->o, &o) ||
-        hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus) ||
-        hn_corpus_cut(ctx, w->p->dim, &w->corpus))
+    if (hn_relevance_options(ctx, &w->p->o, &o) || hn_price_open(ctx, w, path))
         return ctx->code;
     o.n = hn_given(w->p->o.n, 10);
     o.depth = hn_given(w->p->o.depth, 200);

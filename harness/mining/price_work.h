@@ -28,7 +28,7 @@ struct hn_price_params {
     double max_fn, max_none;
     bool recommend;
     int64_t sheet, seed, trials;
-    struct hn_text_list judged;
+    struct hn_text_list judged, add_scores;
     char *output, *mine, *certificate; // mine: of --for
 };
 
@@ -66,6 +66,10 @@ struct hn_price_work {
     int limits;
     bool tie[HN_PRICES_MAX]; // with the recommended one
 };
+
+// Opens the file that is priced, with --step, --dim and --add-scores.
+HN_MUST_USE enum hn_code hn_price_open(struct hn_context *ctx, struct hn_price_work *w,
+                                       const char *path);
 
 // "--min-rank 11", as `mine` takes it.
 struct hn_price_name {
