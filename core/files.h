@@ -44,7 +44,11 @@ enum hn_code hn_file_fail_locked(struct hn_context *ctx, const char *path);
 struct hn_new_file {
     FILE *out;              // to be written by the caller
     char *path, *temporary; // temporary: NULL where something is added
-    int64_t begin;          // length of the file that something is added to
+    // Private, of a file that something is added to: locked, its length, and what is added.
+    FILE *behind;
+    int64_t begin;
+    char *text;
+    size_t length;
 };
 // Starts a file that is to become `path`, and removes what killed processes left of it. HN_USAGE if
 // it cannot be written there, HN_IO if the disk is full.
@@ -66,9 +70,9 @@ void hn_file_abort(struct hn_context *ctx,
                    struct hn_new_file *file); // a zeroed or ended one is fine
 
 // The outputs of a command, which become visible together: from hn_outputs_begin() to
-// hn_outputs_end() a file of this context that is whole keeps its temporary name, and text that was
-// added is on the disk; the end gives all their names, one right after the other, or takes all
-// back. Within outputs that have begun, those that begin are a part of these.
+// hn_outputs_end() a file of this context that is whole keeps its temporary name, and text that is
+// added stays in memory; the end adds the texts and gives all names, one right after the other, or
+// takes all back. Within outputs that have begun, those that begin are a part of these.
 struct hn_outputs {
     const char *key; // of what they are the results, 200 letters at most; NULL: not said. Borrowed
     // Private:

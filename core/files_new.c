@@ -51,6 +51,9 @@ static enum hn_code show(struct hn_context *ctx, const char *temporary, const ch
 
 // Frees what describes a file, which has its name by now or is removed.
 static void forget(struct hn_context *ctx, struct hn_new_file *file) {
+    if (file->behind)
+        (void)fclose(file->behind);
+    free(file->text);
     hn_free(ctx, file->temporary);
     hn_free(ctx, file->path);
     *file = (struct hn_new_file){0};
@@ -72,21 +75,31 @@ void hn_file_abort(struct hn_context *ctx, struct hn_new_file *file) {
     forget(ctx, file);
 }
 
-// Keeps what is whole until the outputs end. It belongs to these, no owner.
-static enum hn_code keep(struct hn_context *ctx, const char *path, const char *temporary, FILE *out,
-                         int64_t begin) {
+// Keeps what is whole until the outputs end. It belongs to these, no owner. added: NULL, or what is
+// added to the end of the file, which is not the caller's any more.
+static enum hn_code keep(struct hn_context *ctx, const char *path, const char *temporary,
+                         struct hn_new_file *added) {
     struct hn_outputs *all = ctx->outputs;
     void *owner = hn_own(ctx, NULL);
-    struct hn_new_file kept = {.out = out, .begin = begin, .path = hn_strdup(ctx, path)};
+    struct hn_new_file kept = {.path = hn_strdup(ctx, path)};
     kept.temporary = temporary ? hn_strdup(ctx, temporary) : NULL;
     bool good = kept.path && (kept.temporary || !temporary) &&
                 !hn_grow(ctx, &all->file, &all->capacity, all->n + 1, sizeof *all->file);
     hn_own(ctx, owner);
-    if (good)
-        all->file[all->n++] = kept;
-    else
+    if (!good) {
         forget(ctx, &kept);
-    return good ? HN_OK : ctx->code;
+        return ctx->code;
+    }
+    if (added) {
+        kept.behind = added->behind;
+        kept.begin = added->begin;
+        kept.text = added->text;
+        kept.length = added->length;
+        added->behind = NULL;
+        added->text = NULL;
+    }
+    all->file[all->n++] = kept;
+    return HN_OK;
 }
 
 enum hn_code hn_file_publish(struct hn_context *ctx, const char *temporary, const char *path) {
@@ -97,7 +110,7 @@ enum hn_code hn_file_publish(struct hn_context *ctx, const char *temporary, cons
         (void)chmod(temporary, before.st_mode & 07777);
     enum hn_code code = sync_path(temporary, O_RDONLY) ? HN_OK : fail_io(ctx, path, errno);
     if (!code)
-        code = ctx->outputs ? keep(ctx, path, temporary, NULL, 0) : show(ctx, temporary, path);
+        code = ctx->outputs ? keep(ctx, path, temporary, NULL) : show(ctx, temporary, path);
     if (code)
         (void)unlink(temporary);
     return code;
@@ -113,7 +126,7 @@ enum hn_code hn_file_adopt(struct hn_context *ctx, const char *from, const char 
     (void)close(fd);
     enum hn_code code = rename(from, temporary) == 0 ? HN_OK : fail_io(ctx, to, errno);
     if (!code)
-        code = keep(ctx, to, temporary, NULL, 0);
+        code = keep(ctx, to, temporary, NULL);
     if (code)
         (void)unlink(temporary);
     hn_free(ctx, temporary);
@@ -146,35 +159,26 @@ enum hn_code hn_file_begin_adding(struct hn_context *ctx, const char *path,
     if (fd >= 0)
         (void)flock(fd, LOCK_EX); // where that is possible
     if (fd >= 0 && fstat(fd, &about) == 0)
-        file->out = fdopen(fd, "a");
+        file->behind = fdopen(fd, "a");
     file->begin = about.st_size;
-    if (file->out)
+    if (file->behind && (file->out = open_memstream(&file->text, &file->length)))
         return HN_OK;
     code = code ? code : hn_fail_writing(ctx, path, errno);
-    if (fd >= 0)
+    if (fd >= 0 && !file->behind)
         (void)close(fd);
     hn_file_abort(ctx, file);
     return code;
 }
 
-// Keeps what was added, locked, until the outputs end.
-static enum hn_code commit_adding(struct hn_context *ctx, struct hn_new_file *file) {
-    enum hn_code code = keep(ctx, file->path, NULL, file->out, file->begin);
-    if (code) {
-        hn_file_abort(ctx, file);
-        return code;
-    }
-    file->out = NULL;
-    forget(ctx, file);
-    return HN_OK;
+static bool add_text(const struct hn_new_file *file) {
+    return fwrite(file->text, 1, file->length, file->behind) == file->length &&
+           fflush(file->behind) == 0;
 }
 
 enum hn_code hn_file_commit(struct hn_context *ctx, struct hn_new_file *file) {
-    bool good = fflush(file->out) == 0 && !ferror(file->out);
+    bool good = fflush(file->out) == 0 && !ferror(file->out), later = file->behind && ctx->outputs;
     int reason = errno;
-    if (good && ctx->outputs && !file->temporary)
-        return commit_adding(ctx, file);
-    if (fclose(file->out) != 0 && good) {
+    if ((fclose(file->out) != 0 || (file->behind && !later && !add_text(file))) && good) {
         good = false;
         reason = errno;
     }
@@ -185,6 +189,8 @@ enum hn_code hn_file_commit(struct hn_context *ctx, struct hn_new_file *file) {
         code = fail_io(ctx, file->path, reason);
     } else if (file->temporary) {
         code = hn_file_publish(ctx, file->temporary, file->path);
+    } else if (later) {
+        code = keep(ctx, file->path, NULL, file);
     }
     forget(ctx, file);
     return code;
@@ -255,6 +261,9 @@ static enum hn_code show_all(struct hn_context *ctx, struct hn_outputs *all) {
             if (all->key)
                 sign(all->file[i].temporary, all->key);
         }
+    for (int64_t i = 0; i < all->n; i++)
+        if (all->file[i].behind && !add_text(&all->file[i]))
+            return fail_io(ctx, all->file[i].path, errno);
     for (int64_t i = 0; i < all->n; i++) {
         const struct hn_new_file *file = &all->file[i];
         if (file->temporary && name_file(ctx, file->temporary, file->path))
@@ -264,8 +273,6 @@ static enum hn_code show_all(struct hn_context *ctx, struct hn_outputs *all) {
         struct hn_new_file *file = &all->file[i];
         if (file->temporary)
             sync_name(file->path);
-        if (file->out)
-            (void)fclose(file->out);
         forget(ctx, file);
     }
     return HN_OK;
@@ -282,8 +289,6 @@ enum hn_code hn_outputs_end(struct hn_context *ctx, struct hn_outputs *all, enum
         if (!file->path)
             continue;
         take_back(file);
-        if (file->out)
-            (void)fclose(file->out);
         forget(ctx, file);
     }
     hn_free(ctx, all->file);

@@ -66,7 +66,7 @@ static void test_all(void) {
     HN_CHECK(&ctx, put(1, "second"));
     HN_CHECK(&ctx, hn_outputs_end(&ctx, &part, HN_OK));
     HN_CHECK(&ctx, add(2, "third"));
-    CU_ASSERT(holds(0, "old") && access(path[1], F_OK) != 0);
+    CU_ASSERT(holds(0, "old") && access(path[1], F_OK) != 0 && holds(2, ""));
     CU_ASSERT_STRING_NOT_EQUAL(hn_outputs_find(&ctx, path[1]), path[1]);
     CU_ASSERT_EQUAL(access(hn_outputs_find(&ctx, path[1]), R_OK), 0);
     HN_CHECK(&ctx, hn_outputs_end(&ctx, &all, HN_OK));
@@ -87,7 +87,7 @@ static void test_none(void) {
     HN_CHECK(&ctx, put(0, "new"));
     HN_CHECK(&ctx, put(1, "second"));
     HN_CHECK(&ctx, add(2, " and after"));
-    CU_ASSERT(holds(2, "before and after"));
+    CU_ASSERT(holds(2, "before")); // not yet
     CU_ASSERT_EQUAL(hn_outputs_end(&ctx, &all, HN_IO), HN_IO);
     CU_ASSERT(holds(0, "old") && access(path[1], F_OK) != 0 && holds(2, "before"));
     end();
