@@ -3,6 +3,7 @@
 """The experiment of docs/notes/trials.md.
 
     trials.py                               prints its tables, of trials.csv
+    trials.py --figure FILE.svg             draws them, with gnuplot
     trials.py HARDNEG DATA OUT SEED...      trains what OUT does not hold yet, and writes trials.csv anew: a row a run, values in points
 
 DATA holds beir/tune and beir/set1 to set5. Needs numpy and scipy."""
@@ -29,8 +30,10 @@ SETTINGS = {
     "4 mined": ["task.pairs.mined=true", "task.pairs.among=train", "task.pairs.min_rank=31", "task.pairs.max_rank=200", *EXTRA],
     "4 random": ["task.pairs.mined=random", *EXTRA],
     "hcl": ["weightings=[{hcl: {beta: 0.5, tau_plus: 0}}]"],
+    "4 random of train": ["task.pairs.mined=random", "task.pairs.among=train", *EXTRA],
 }
-PAIRS = [(name, "uniform") for name in SETTINGS if name != "uniform"] + [("4 mined", "4 random")]
+PAIRS = [(name, "uniform") for name in list(SETTINGS)[1:-1]] + [("4 mined", "4 random")]
+ADDED = [("4 random of train", "uniform"), ("4 mined", "4 random of train")]      # beside Holm's correction
 
 
 def export(program, folder, table):
@@ -87,16 +90,32 @@ def cells(values, form):
     return " | ".join(f"{m:{form}} ± {half(c):.2f}" for m, c in zip(values.mean(0), values.T))
 
 
-def show():
+def show_tuning(rows):
+    value = {(row["setting"], row["rate"], row["temperature"]): row["valid_mrr"] for row in rows if row["set"] == "tune"}
+    points = sorted({key[1:] for key in value}, key=lambda point: [float(x) for x in reversed(point)])
+    print("| valid_mrr at rate, temperature | " + " | ".join(map(", ".join, points)) + " |\n| --- |" + " --- |" * len(points))
+    for name in SETTINGS:
+        mark = [f"**{float(value[name, *point]):.2f}**" if point == tuned(rows)[name] else f"{float(value[name, *point]):.2f}" for point in points]
+        print(f"| {name} | " + " | ".join(mark) + " |")
+    print()
+
+
+def load():
+    """Rows, sets, seeds that all of them have, and values(name, columns): [sets, columns], means over these seeds."""
     with open(FILE, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     seeds, parts = [sorted({row[c] for row in rows if row["set"] != "tune"}) for c in ("seed", "set")]
     whole = [s for s in seeds if sum(row["seed"] == s and row["set"] != "tune" for row in rows) == len(parts) * len(SETTINGS)]
 
-    def values(name, columns):          # [sets, columns]: means over seeds
+    def values(name, columns):
         return np.array([[np.mean([float(row[c]) for row in rows if row["setting"] == name and row["set"] == part and row["seed"] in whole])
                           for c in columns] for part in parts])
+    return rows, parts, whole, values
 
+
+def show():
+    rows, parts, whole, values = load()
+    show_tuning(rows)
     print(f"{len(parts)} sets, seeds {', '.join(whole)}\n")
     print("| | " + " | ".join(OUTCOMES.values()) + " |\n| --- | --- | --- | --- |")
     features = values("uniform", ["tfidf_" + c for c in OUTCOMES])
@@ -105,14 +124,32 @@ def show():
     print("| difference | rate, temperature | " + " | ".join(OUTCOMES.values()) + " |\n| --- | --- | --- | --- | --- |")
     chosen = tuned(rows)
     print(f"| Uniform | {', '.join(chosen['uniform'])} | | | |")
-    d = [values(a, OUTCOMES) - values(b, OUTCOMES) for a, b in PAIRS]
-    p = holm([stats.ttest_1samp(c, 0).pvalue for x in d for c in x.T]).reshape(len(PAIRS), -1)
-    for (a, b), x, q in zip(PAIRS, d, p):
+    d = [values(a, OUTCOMES) - values(b, OUTCOMES) for a, b in PAIRS + ADDED]
+    p = holm([stats.ttest_1samp(c, 0).pvalue for x in d[:len(PAIRS)] for c in x.T]).reshape(len(PAIRS), -1)
+    for (a, b), x, q in zip(PAIRS + ADDED, d, [*p, *np.ones((len(ADDED), len(OUTCOMES)))]):
         text = [f"{m:+.2f} ± {half(c):.2f}" + ("*" if r < .05 else " =" if abs(m) + half(c) <= .5 else "") for m, c, r in zip(x.mean(0), x.T, q)]
         print(f"| {a} to {b} | {', '.join(chosen[a])} | " + " | ".join(text) + " |")
 
 
-if len(sys.argv) > 1:
+def draw(target):
+    """Differences of every set, with means and intervals."""
+    values = load()[3]
+    pairs = PAIRS + ADDED
+    names = [f"{a} to {b}" for a, b in pairs]
+    script = [f"set terminal svg size 1100,400 noenhanced font 'sans,13' background '#ffffff'; set output '{target}'", "set multiplot",
+              f"set yrange [{len(pairs) - .5}:-.5]; set border 1; set tics nomirror; set xtics 1; set bmargin 3.5; set key off", "set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#999999'"]
+    for k, (column, title) in enumerate(OUTCOMES.items()):
+        d = [(values(a, [column]) - values(b, [column]))[:, 0] for a, b in pairs]
+        script += [f"$m{k} << EOD", *(f"{x.mean()} {y} {half(x)}" for y, x in enumerate(d)), "EOD", f"$p{k} << EOD", *(f"{v} {y + .22}" for y, x in enumerate(d) for v in x), "EOD",
+                   f"set xlabel 'points of {title}'; set lmargin {27 if k == 0 else 2}; set rmargin 2; set origin {(0, .45, .725)[k]},0; set size {(.45, .275, .275)[k]},1",
+                   "set ytics scale 0 (" + ", ".join(f"'{n if k == 0 else ''}' {y}" for y, n in enumerate(names)) + ")",
+                   f"plot $p{k} with points pt 6 ps .5 lc rgb '#888888', $m{k} using 1:2:3 with xerrorbars pt 7 ps .8 lw 2 lc rgb '#0072b2'"]
+    subprocess.run(["gnuplot"], input="\n".join(script + ["unset multiplot"]), text=True, check=True)
+
+
+if sys.argv[1:2] == ["--figure"]:
+    draw(sys.argv[2])
+elif len(sys.argv) > 1:
     run(*sys.argv[1:4], sys.argv[4:] or ["1"])
 else:
     show()
