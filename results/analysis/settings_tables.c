@@ -94,19 +94,20 @@ static int measure_of(const struct hn_results *r, const struct hn_shown *shown) 
     return 0;
 }
 
-static double median_of(const struct columns *c, const char *key) {
+// Fills the median of a column that has values; false: there is no memory.
+static bool find_median(const struct columns *c, const char *key, double *median) {
     size_t n = 0, rows = json_array_size(c->records);
-    double *value = hn_alloc(c->ctx, (int64_t)rows, sizeof *value), median = NAN;
+    double *value = hn_alloc(c->ctx, (int64_t)rows, sizeof *value);
     for (size_t i = 0; value && i < rows; i++) {
         value[n] = value_of(json_array_get(c->records, i), key);
         n += isfinite(value[n]);
     }
-    if (value && n > 0) {
-        gsl_sort(value, 1, n);
-        median = gsl_stats_median_from_sorted_data(value, 1, n);
-    }
+    if (!value)
+        return false;
+    gsl_sort(value, 1, n);
+    *median = gsl_stats_median_from_sorted_data(value, 1, n);
     hn_free(c->ctx, value);
-    return median;
+    return true;
 }
 
 // A time or a count is shown in the unit in which the median is at least 1.
@@ -118,8 +119,11 @@ static void choose_unit(struct columns *c, const struct hn_shown *shown,
     } times[] = {{1, 1, " (s)"}, {1e-3, 1e3, " (ms)"}, {0, 1e6, " (µs)"}},
       counts[] = {{1e9, 1e-9, " (10⁹)"}, {1e6, 1e-6, " (10⁶)"}, {1e3, 1e-3, " (10³)"}, {0, 1, ""}};
     const struct unit *unit = strcmp(shown->column, "n_dot") == 0 ? counts : times;
-    double median = fabs(median_of(c, shown->column));
-    while (median < unit->min)
+    double median;
+    column->heading = NULL; // incomplete
+    if (!find_median(c, shown->column, &median))
+        return;
+    while (fabs(median) < unit->min)
         unit++;
     column->heading = hn_format(c->ctx, "%s%s", shown->heading, unit->name);
     column->scale = unit->scale;
