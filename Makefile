@@ -52,9 +52,10 @@ pkg_cflags = $(call once,pkg_cflags,$(patsubst -I%,-isystem %,$(call pkg,--cflag
 pkg_dirs = $(call once,pkg_dirs,$(call pkg,--libs-only-L))
 pkg_libs = $(call once,pkg_libs,$(call pkg,--libs-only-l))
 
-# Fields that an initialiser leaves out are zero, on purpose, and constants of enumerations are numbers. What gcc 14 refuses is refused by every compiler: a pointer
-# to another struct is how a library of another version shows.
-warnings := -Wall -Wextra -Wno-missing-field-initializers -Wno-enum-float-conversion -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
+# Fields that an initialiser leaves out are zero, on purpose, and constants of enumerations are numbers. What gcc 14
+# refuses is refused by every compiler: a pointer to another struct is how a library of another version shows.
+warnings := -Wall -Wextra -Wno-missing-field-initializers -Wno-enum-float-conversion -Wshadow -Wconversion \
+	-Wno-sign-conversion -Wstrict-prototypes \
 	-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration
 # What goes into the library goes into the program as well: position-independent, and hidden but for
 # what library/hardneg.h declares. Nobody reads the flags of floating-point exceptions: GCC need not keep

@@ -275,6 +275,7 @@ static enum hn_code show_all(struct hn_context *ctx, struct hn_outputs *all) {
             sync_name(file->path);
         forget(ctx, file);
     }
+    all->n = 0;
     return HN_OK;
 }
 
@@ -285,11 +286,8 @@ enum hn_code hn_outputs_end(struct hn_context *ctx, struct hn_outputs *all, enum
     if (!code)
         code = show_all(ctx, all);
     for (int64_t i = 0; i < all->n; i++) {
-        struct hn_new_file *file = &all->file[i];
-        if (!file->path)
-            continue;
-        take_back(file);
-        forget(ctx, file);
+        take_back(&all->file[i]);
+        forget(ctx, &all->file[i]);
     }
     hn_free(ctx, all->file);
     return code;

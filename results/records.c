@@ -34,11 +34,15 @@ static const char *text_of(const json_t *value) {
 struct hn_record_number hn_record_number(const json_t *cell) {
     if (!json_is_object(cell))
         return (struct hn_record_number){number_of(cell), NAN, NAN, NAN, false, "", ""};
-    return (struct hn_record_number){
-        number_of(json_object_get(cell, "value")),   number_of(json_object_get(cell, "half")),
-        number_of(json_object_get(cell, "lo")),      number_of(json_object_get(cell, "hi")),
-        json_is_true(json_object_get(cell, "sign")), text_of(json_object_get(cell, "mark")),
-        text_of(json_object_get(cell, "hint"))};
+    double sign = number_of(json_object_get(cell, "infinite"));
+    double value = isnan(sign) ? number_of(json_object_get(cell, "value")) : sign * INFINITY;
+    return (struct hn_record_number){value,
+                                     number_of(json_object_get(cell, "half")),
+                                     number_of(json_object_get(cell, "lo")),
+                                     number_of(json_object_get(cell, "hi")),
+                                     json_is_true(json_object_get(cell, "sign")),
+                                     text_of(json_object_get(cell, "mark")),
+                                     text_of(json_object_get(cell, "hint"))};
 }
 
 int hn_digits_by_half(double half, int digits) {
@@ -47,7 +51,7 @@ int hn_digits_by_half(double half, int digits) {
 
 double hn_record_scale(const struct hn_record_column *c) { return c->scale != 0 ? c->scale : 1; }
 
-int hn_record_places(const struct hn_record_column *c, struct hn_record_number n) {
+int hn_record_decimals(const struct hn_record_column *c, struct hn_record_number n) {
     return c->as == HN_BY_HALF ? hn_digits_by_half(hn_record_scale(c) * n.half, c->digits)
                                : c->digits;
 }
@@ -60,7 +64,7 @@ static void number_text(const struct hn_record_column *c, const json_t *cell, co
                         char *text, size_t size) {
     const struct hn_record_number n = hn_record_number(cell);
     double scale = hn_record_scale(c);
-    int digits = hn_record_places(c, n);
+    int digits = hn_record_decimals(c, n);
     if (!isfinite(n.value)) {
         snprintf(text, size, "-");
         return;
@@ -190,6 +194,16 @@ void hn_records_print(const struct hn_record_column *column, const json_t *recor
         print_line(column, width, json_array_get(records, row), out);
 }
 
+// JSON has no infinite numbers, and tables may have: {"infinite": the sign}.
+static void put_infinite(const struct hn_table *t, int64_t row, json_t *record) {
+    for (int c = 0; c < t->n_columns; c++) {
+        double value = t->column[c].kind == HN_COLUMN_REAL ? t->cells[c].real[row] : 0;
+        if (isinf(value))
+            json_object_set_new(record, t->column[c].name,
+                                json_pack("{s:i}", "infinite", value > 0 ? 1 : -1));
+    }
+}
+
 enum hn_code hn_records_each(struct hn_context *ctx, const struct hn_records *t, hn_record_put *put,
                              FILE *out) {
     int64_t n = t->row ? (int64_t)json_array_size(t->row) : t->table->rows;
@@ -198,6 +212,8 @@ enum hn_code hn_records_each(struct hn_context *ctx, const struct hn_records *t,
             t->row ? json_incref(json_array_get(t->row, (size_t)i)) : hn_table_json(t->table, i);
         if (!record)
             return hn_fail(ctx, HN_MEMORY, "out of memory for a row of table %s", t->name);
+        if (!t->row)
+            put_infinite(t->table, i, record);
         put(t->column, record, out);
         json_decref(record);
     }

@@ -71,7 +71,7 @@ static void put_value(FILE *html, const struct hn_record_column *c, struct hn_re
 
 static void put_by_half(FILE *html, const struct hn_record_column *c, struct hn_record_number n) {
     double half = hn_record_scale(c) * n.half;
-    int digits = hn_record_places(c, n);
+    int digits = hn_record_decimals(c, n);
     fputs(hn_rounded(hn_record_scale(c) * n.value, digits, n.sign).text, html);
     if (isfinite(half) && !c->alone)
         fprintf(html, half > 0 ? " ± %.*f" : " ± 0", digits, half);

@@ -49,7 +49,7 @@ void hn_tex_text(FILE *tex, const char *text) {
 // "$+24.31 \pm 2.10$", without a half if there is none; a dash for no value.
 static void put_fixed(FILE *tex, const struct hn_record_column *c, struct hn_record_number n) {
     double scale = hn_record_scale(c);
-    int digits = hn_record_places(c, n);
+    int digits = hn_record_decimals(c, n);
     if (hn_record_is_slight(c, n)) {
         fprintf(tex, "$<%.*f$", digits, pow(10, -digits));
         return;

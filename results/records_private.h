@@ -10,7 +10,7 @@ const json_t *hn_record_cell(const json_t *record, const char *key);
 struct hn_record_number hn_record_number(const json_t *cell);
 double hn_record_scale(const struct hn_record_column *c);
 // Digits of a number behind the point, or of all of it.
-int hn_record_places(const struct hn_record_column *c, struct hn_record_number n);
+int hn_record_decimals(const struct hn_record_column *c, struct hn_record_number n);
 // True for a probability that would be 0.000.
 bool hn_record_is_slight(const struct hn_record_column *c, struct hn_record_number n);
 // The text of a cell without control characters; record: NULL for the heading.

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats
 
 FILE = pathlib.Path(__file__).with_suffix(".csv")
-JOB = FILE.with_suffix(".yaml")
+JOB = FILE.with_name("train-trials.yaml")
 OUTCOMES = {"true_mrr_10": "MRR@10, all functions", "mrr_test": "MRR, test functions", "true_recall_100": "recall@100"}
 COLUMNS = ["set", "setting", "rate", "temperature", "seed", "valid_mrr", *OUTCOMES, *("tfidf_" + c for c in OUTCOMES)]
 GRIDS = (["adam.rate=[0.00025, 0.0005, 0.001]"], ["temperature=[0.03, 0.1]"])

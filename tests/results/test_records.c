@@ -179,7 +179,33 @@ static void csv(void) {
     free(lines);
 }
 
+// A stored table has its infinite values, and no NaN.
+static void infinite(void) {
+    static const struct hn_column stored[] = {{.name = "x", .kind = HN_COLUMN_REAL}};
+    static const double values[] = {INFINITY, -INFINITY, NAN, 0.5};
+    struct hn_context ctx;
+    struct hn_table t;
+    struct hn_records records;
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_table_init(&ctx, &t, "t"));
+    HN_CHECK(&ctx, hn_table_add_columns(&ctx, &t, stored, 1));
+    for (int64_t i = 0; i < 4; i++) {
+        HN_CHECK(&ctx, hn_table_add_row(&ctx, &t));
+        HN_CHECK(&ctx, hn_table_set_real(&ctx, &t, i, "x", values[i]));
+    }
+    HN_CHECK(&ctx, hn_records_of_table(&ctx, &t, &records));
+    FILE *out = open_memstream(&text, &size);
+    HN_CHECK(&ctx, hn_records_as_csv.print(&ctx, &records, out));
+    fclose(out);
+    CU_ASSERT_STRING_EQUAL(text, "x\r\ninf\r\n-inf\r\n\r\n0.5\r\n");
+    free(text);
+    hn_free(&ctx, records.column);
+    hn_table_free(&ctx, &t);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
+    {"infinite", infinite},
     {"table", table},
     {"line_by_line", line_by_line},
     {"long text", long_text},
