@@ -144,21 +144,43 @@ const char *hn_file_packed(const char *head, size_t n) {
         {"\xfd"
          "7zXZ",
          "is compressed (xz): unpack it, with unxz -k"},
+        {"7z\xbc\xaf\x27\x1c", "is compressed (7z): unpack it, with 7z x"},
+        {"\x04\x22\x4d\x18", "is compressed (lz4): unpack it, with unlz4"},
         {"BZh9", "is compressed (bzip2): unpack it, with bunzip2 -k"},
         {NULL, NULL}};
     return find_beginning(list, head, n);
 }
 
+// A pickle of protocol 4 or 5 begins with a frame, whose length has eight bytes: two beginnings of
+// an array of bytes would do. A file of PyTorch is a zip archive with a pickle as its first member.
+const char *hn_file_pickled(const char *head, size_t n) {
+    enum { FRAME = 0x95, LENGTH = 3 };
+    if (n >= LENGTH + 8 && head[0] == '\x80' && (head[1] == 4 || head[1] == 5) &&
+        (unsigned char)head[2] == FRAME && memcmp(head + LENGTH + 4, "\0\0\0\0", 4) == 0)
+        return "is a pickle of Python, which could run any program; save its array with numpy.save";
+    if (n >= 2 && memcmp(head, "PK", 2) == 0 && memmem(head, n, "data.pkl", 8))
+        return "is a file of PyTorch, a pickle; save the tensor with numpy.save(FILE, x.numpy())";
+    return NULL;
+}
+
 const char *hn_file_other(const char *head, size_t n) {
+    static const char columns[] = "is a table of columns (Parquet, Arrow or Feather), which is not "
+                                  "read; save the embeddings with numpy.save";
     static const char page[] = "is a web page, of a login or an error perhaps; download the file "
                                "itself";
     static const struct beginning list[] = {
         {"PK\x03\x04", "is compressed (zip): unpack it, with unzip"},
         {"<!doctype html", page},
         {"<html", page},
+        {"PAR1", columns},
+        {"ARROW1", columns},
+        {"FEA1", columns},
+        {"SQLite format 3", "is a data base of SQLite; export what is wanted"},
+        {"%PDF", "is a PDF, no data"},
         {"MATLAB 5.0", "is a .mat of MATLAB before version 7.3: save it with -v7.3"},
         {NULL, NULL}};
     const char *is = n == 0 ? "is empty; make or copy it again" : hn_file_packed(head, n);
+    is = is ? is : hn_file_pickled(head, n);
     return is ? is : find_beginning(list, head, n);
 }
 

@@ -26,9 +26,11 @@ HN_MUST_USE FILE *hn_file_open(const char *path, int64_t *bytes, const char **wh
 // Returns what the first n bytes of a file (HN_FILE_HEAD, or all that it has) show it to be in
 // place of the file that was wanted, with the remedy: "is compressed (gzip): unpack it, with gunzip
 // -k"; NULL: not known. packed: a pointer of Git LFS, or compressed, as no file that is read
-// begins; other: that, an archive, a web page, or empty.
+// begins; pickled: of Python or PyTorch; other: those, an archive, a table of columns, a data base,
+// a web page, or empty.
 enum { HN_FILE_HEAD = 64 };
 const char *hn_file_packed(const char *head, size_t n);
+const char *hn_file_pickled(const char *head, size_t n);
 const char *hn_file_other(const char *head, size_t n);
 // HN_DATA: an open file is packed. Else it stands at its begin.
 HN_MUST_USE enum hn_code hn_file_check_packed(struct hn_context *ctx, const char *path, FILE *file);

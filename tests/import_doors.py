@@ -69,7 +69,7 @@ ODD = {
     "single bytes": (BASE.view("V1"), False, r"'\|V1' are not read"), "texts as rows": (BASE.astype("U"), False, "holds texts; embeddings are numbers"),
     "dates": (CLASSES.astype("M8[D]"), True, "'<M8.D.' are not read"), "a row of labels": (CLASSES[None], True, "2 dimensions; save one label for each row"),
     "fields of labels": (np.zeros(N, [("label", "i4")]), True, "plain array"), "an infinite label": (np.where(CLASSES, 1, np.inf), True, "is not a whole number"),
-    "a label beyond 2^63": (CLASSES * 1e20, True, "is not a whole number"), "objects as labels": (np.array(["a", None] * 6), True, r"'\|O' are not read"),
+    "a label beyond 2^63": (CLASSES * 1e20, True, "is beyond 64 bits"), "objects as labels": (np.array(["a", None] * 6), True, r"'\|O' are not read"),
     # Texts that would be cut, or be one.
     "a zero in a text": (np.array(["a\0b", "a\0c", "a"])[CLASSES], True, "text of row 0 holds a zero"),
     "a zero in bytes": (np.array([b"a", b"b\0c", b"b\0d"])[CLASSES], True, "text of row 1 holds a zero"),

@@ -11,6 +11,14 @@ printf '\050\265\057\375\004\000rest of a frame' >zstd
 printf '\3757zXZ\000\000\004rest' >xz
 printf 'BZh91AY&SYrest' >bzip2
 printf 'PK\003\004rest of an archive' >zip
+printf '7z\274\257\047\034rest' >seven
+printf '\004\042\115\030rest' >lz4
+printf 'PAR1\025\004rest' >parquet
+printf 'ARROW1\000\000rest' >arrow
+printf 'SQLite format 3\000rest' >sqlite
+printf '%%PDF-1.5\nrest' >pdf
+printf '\200\004\225\020\001\000\000\000\000\000\000rest' >pickle
+printf 'PK\003\004\000\000\000\010\000\000\000\000\000\000\001\000\000\000\001\000\000\000\001\000\000\000\015\000\000\000x/data.pklrest' >torch
 : >empty
 printf '<!DOCTYPE html>\n<html><body>Sign in</body></html>\n' >page
 printf '<HTML><head><title>403</title>' >error
@@ -25,6 +33,9 @@ declare -A words=([lfs]='lfs: is a pointer of Git LFS, not the file itself; get 
     [gzip]='gzip: is compressed \(gzip\): unpack it, with gunzip -k' [zstd]='zstd: is compressed \(zstd\): unpack it, with unzstd'
     [xz]='xz: is compressed \(xz\): unpack it, with unxz -k' [bzip2]='bzip2: is compressed \(bzip2\): unpack it'
     [zip]='zip: (is compressed \(zip\): unpack it, with unzip|is not a whole zip archive)' [empty]='empty: is empty; make or copy it again'
+    [seven]='seven: is compressed \(7z\)' [lz4]='lz4: is compressed \(lz4\): unpack it, with unlz4' [parquet]='parquet: is a table of columns .*numpy.save'
+    [arrow]='arrow: is a table of columns' [sqlite]='sqlite: is a data base' [pdf]='pdf: is a PDF' [pickle]='pickle: is a pickle .*numpy.save'
+    [torch]='torch: is a file of PyTorch.*numpy.save'
     [page]='page: is a web page' [error]='error: is a web page' [folder]='folder(/results.h5)?: (is|cannot be opened: it is) a folder|folder/results.h5: cannot be opened: No such file'
     [text]='text: (is not an HDF5 file; other formats are read by import|neither its name nor its first bytes)')
 
@@ -43,7 +54,7 @@ told() { # FILE COMMAND: refused, with the words of the file
 }
 test_binary() {
     local file c
-    for file in lfs gzip zstd xz bzip2 zip empty page error folder text; do
+    for file in lfs gzip zstd xz bzip2 seven lz4 parquet arrow sqlite pdf pickle torch zip empty page error folder text; do
         for c in "${binary[@]}"; do
             case $file:$c in folder:reproduce*) ;; *) told $file "$c" ;; esac # which takes a folder of data
         done

@@ -122,12 +122,12 @@ enum hn_code hn_label_of_double(struct hn_context *ctx, const char *path, int64_
     *label = -1;
     if (isnan(value))
         return HN_OK;
-    if (value == floor(value) && fabs(value) >= 0x1p63)
+    if (isfinite(value) && value == floor(value) && fabs(value) >= 0x1p63)
         return hn_fail(ctx, HN_DATA,
                        "%s: label %g of row %lld is beyond 64 bits; labels are classes, integers "
                        "or texts",
                        path, value, (long long)i);
-    if (value != floor(value))
+    if (isinf(value) || value != floor(value))
         return hn_fail(ctx, HN_DATA,
                        "%s: label %g of row %lld is not a whole number; labels are classes, "
                        "integers or texts: sort measured values into some",

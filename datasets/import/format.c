@@ -43,17 +43,18 @@ static enum hn_code find(struct hn_context *ctx, const struct hn_source *s, cons
     char first[HN_FILE_HEAD];
     size_t n = fread(first, 1, sizeof first, s->file);
     rewind(s->file);
-    for (const struct hn_format *const *f = hn_formats; *f; f++)
+    const char *other = hn_file_pickled(first, n);
+    for (const struct hn_format *const *f = hn_formats; *f && !other; f++)
         if ((*f)->magic && n >= (*f)->magic_bytes &&
             memcmp(first, (*f)->magic, (*f)->magic_bytes) == 0) {
             *out = *f;
             return HN_OK;
         }
-    if (is_behind_block(s)) {
+    if (!other && is_behind_block(s)) {
         *out = &hn_format_hdf5;
         return HN_OK;
     }
-    const char *other = hn_file_other(first, n);
+    other = other ? other : hn_file_other(first, n);
     if (other)
         return hn_fail(ctx, HN_DATA, "%s: %s", path, other);
     *out = &hn_format_tsv;
