@@ -357,4 +357,6 @@ static int64_t clock_ns(clockid_t clock) {
 }
 
 int64_t hn_wall_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
-int64_t hn_cpu_ns(void) { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
+int64_t hn_cpu_ns(int threads) {
+    return clock_ns(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID);
+}

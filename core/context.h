@@ -94,9 +94,10 @@ struct hn_context {
 // A context with the given number of threads (0 = as many as the process may use) and no limit.
 void hn_context_init(struct hn_context *ctx, int threads);
 
-// Monotonic wall clock and CPU time of the process, in nanoseconds.
+// Monotonic wall clock in nanoseconds, and CPU time: of the calling thread where that is the only
+// one of `threads` that works, else of the process, which a limit of it (ulimit -t) makes coarse.
 int64_t hn_wall_ns(void);
-int64_t hn_cpu_ns(void);
+int64_t hn_cpu_ns(int threads);
 
 // Records the message, control characters as '?', and returns `code`, so that callers write
 // `return hn_fail(...)`.

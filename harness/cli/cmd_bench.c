@@ -175,7 +175,7 @@ static enum hn_code repeat(struct hn_context *ctx, const struct hn_bench_kernel 
     enum hn_code code = hn_check_stop(ctx);
     if (!code)
         code = hn_host_sgemm(ctx, dim, 1, &w->bench.gflops);
-    *begun = hn_cpu_ns();
+    *begun = hn_cpu_ns(ctx->threads);
     if (hn_ranks_agree(ctx, w->ranks, code ? code : k->run(ctx, &w->bench, k, time)))
         return ctx->code;
     if (w->ranks && hn_ranks_number(w->ranks) == 0)
@@ -202,7 +202,7 @@ static enum hn_code run_kernel(struct hn_context *ctx, const struct hn_bench_ker
             taken.gflops[r] = b->gflops;
             taken.all[r] = taken.sorted[r] = time.seconds;
             taken.share[r] = time.ideal / time.seconds;
-            taken.processor[r] = (double)(hn_cpu_ns() - begun) * 1e-9;
+            taken.processor[r] = (double)(hn_cpu_ns(ctx->threads) - begun) * 1e-9;
         }
     }
     if (code == HN_OK)

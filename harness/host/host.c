@@ -176,7 +176,7 @@ struct load {
 
 // One thread is timed by its processor time: what it waits for the processor says nothing of rates.
 static int64_t clock_ns(const struct load *load) {
-    return load->threads == 1 ? hn_cpu_ns() : hn_wall_ns();
+    return load->threads == 1 ? hn_cpu_ns(1) : hn_wall_ns();
 }
 
 // 10^9 of work per second: the median of reps, each long enough to be timed well.

@@ -53,17 +53,18 @@ enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs, con
 }
 
 // The counter is read outside the time that is measured, before it begins and after it has ended.
-static struct hn_stamp begin_timing(const struct hn_cell_work *w) {
+static struct hn_stamp begin_timing(const struct hn_context *ctx, const struct hn_cell_work *w) {
     struct hn_stamp s = {.instructions =
                              w->instructions ? hn_instructions_read(w->instructions) : NAN};
-    s.cpu = hn_cpu_ns();
+    s.cpu = hn_cpu_ns(ctx->threads);
     s.wall = hn_wall_ns();
     return s;
 }
 
-static struct hn_stamp since(const struct hn_cell_work *w, struct hn_stamp begun) {
+static struct hn_stamp since(const struct hn_context *ctx, const struct hn_cell_work *w,
+                             struct hn_stamp begun) {
     struct hn_stamp s = {.wall = hn_wall_ns() - begun.wall};
-    s.cpu = hn_cpu_ns() - begun.cpu;
+    s.cpu = hn_cpu_ns(ctx->threads) - begun.cpu;
     s.instructions =
         w->instructions ? hn_instructions_read(w->instructions) - begun.instructions : NAN;
     return s;
@@ -98,11 +99,11 @@ static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *
                         w->cell->seed, &w->sampler) ||
         hn_given_hand_over(ctx, w))
         return ctx->code;
-    struct hn_stamp begun = begin_timing(w);
+    struct hn_stamp begun = begin_timing(ctx, w);
     if (hn_sampler_build(ctx, &w->sampler, w->build_items, w->build_items->index))
         return ctx->code;
     if (!w->cell->file)
-        w->build = since(w, begun);
+        w->build = since(ctx, w, begun);
     if (ctx->parts && ctx->parts->elsewhere)
         w->build.wall = HN_UNTIMED;
     return add_sample(ctx, w, "build", w->rep, 0, w->build);
@@ -119,23 +120,23 @@ static void leave_sampler(struct hn_context *ctx, struct hn_cell_work *w, enum h
 
 static enum hn_code begin_epoch(struct hn_context *ctx, struct hn_cell_work *w, int64_t epoch,
                                 int64_t *batches) {
-    struct hn_stamp begun = begin_timing(w);
+    struct hn_stamp begun = begin_timing(ctx, w);
     if (hn_sampler_epoch(ctx, &w->sampler, w->items, epoch, batches))
         return ctx->code;
-    return add_sample(ctx, w, "epoch", epoch, *batches, since(w, begun));
+    return add_sample(ctx, w, "epoch", epoch, *batches, since(ctx, w, begun));
 }
 
 // At least min_ns nanoseconds of drawing the same batches; 0: once.
 static enum hn_code draw_batches(struct hn_context *ctx, struct hn_cell_work *w, int64_t left,
                                  struct hn_batches *b, int64_t min_ns) {
     int64_t drawn = 0;
-    struct hn_stamp begun = begin_timing(w);
+    struct hn_stamp begun = begin_timing(ctx, w);
     do {
         if (hn_batches_draw(ctx, &w->sampler, left, b))
             return ctx->code;
         drawn += b->count;
     } while (min_ns > 0 && b->count > 0 && hn_wall_ns() - begun.wall < min_ns);
-    return add_sample(ctx, w, "next", w->rep, drawn, since(w, begun));
+    return add_sample(ctx, w, "next", w->rep, drawn, since(ctx, w, begun));
 }
 
 static enum hn_code measure_drawn(struct hn_context *ctx, struct hn_measure *measure, int64_t epoch,

@@ -30,11 +30,11 @@ enum hn_code hn_random_rows(struct hn_context *ctx, const struct hn_random_rows 
 static enum hn_code time_epoch(struct hn_context *ctx, struct hn_sampler *sampler,
                                const struct hn_items *items, int64_t epoch, struct hn_timed *t) {
     struct hn_batches batches;
-    int64_t count, begun = hn_wall_ns(), cpu = hn_cpu_ns();
+    int64_t count, begun = hn_wall_ns(), cpu = hn_cpu_ns(ctx->threads);
     if (hn_sampler_epoch(ctx, sampler, items, epoch, &count))
         return ctx->code;
     t->epoch = hn_seconds_since(begun);
-    t->epoch_cpu = (double)(hn_cpu_ns() - cpu) * 1e-9;
+    t->epoch_cpu = (double)(hn_cpu_ns(ctx->threads) - cpu) * 1e-9;
     if (epoch == 0 && !t->warm_up)
         return HN_OK;
     HN_SCOPE(ctx);
@@ -59,10 +59,10 @@ enum hn_code hn_time_sampler(struct hn_context *ctx, const struct hn_items *item
     if (hn_sampler_check(ctx, s->type, s->params, &plan) ||
         hn_sampler_open(ctx, s->type, s->params, items->n, t->batch_size, t->seed, &sampler))
         return ctx->code;
-    int64_t begun = hn_wall_ns(), cpu = hn_cpu_ns();
+    int64_t begun = hn_wall_ns(), cpu = hn_cpu_ns(ctx->threads);
     enum hn_code code = hn_sampler_build(ctx, &sampler, items, 0);
     t->build = hn_seconds_since(begun);
-    t->build_cpu = (double)(hn_cpu_ns() - cpu) * 1e-9;
+    t->build_cpu = (double)(hn_cpu_ns(ctx->threads) - cpu) * 1e-9;
     t->build_dots = sampler.build.dot;
     for (int64_t epoch = 0; epoch < 2 && t->batches > 0 && !code; epoch++)
         code = time_epoch(ctx, &sampler, items, epoch, t);
