@@ -80,7 +80,7 @@ static void number_text(const struct hn_record_column *c, const json_t *cell, co
     hn_append(text, size, "%s%s", c->marked ? n.mark : "", c->unit ? c->unit : "");
 }
 
-void hn_record_text(const struct hn_record_column *c, const json_t *record,
+void hn_record_text(const struct hn_record_column *c, const json_t *record, const char *pm,
                     char text[HN_RECORD_TEXT]) {
     const json_t *value = record ? hn_record_cell(record, c->key) : NULL;
     if (!value)
@@ -94,7 +94,7 @@ void hn_record_text(const struct hn_record_column *c, const json_t *record,
         snprintf(text, HN_RECORD_TEXT, "%lld%s", (long long)json_integer_value(value),
                  c->unit ? c->unit : "");
     else
-        number_text(c, value, " +- ", text, HN_RECORD_TEXT);
+        number_text(c, value, pm, text, HN_RECORD_TEXT);
     for (; *text; text++)
         if (iscntrl((unsigned char)*text))
             *text = ' ';
@@ -109,7 +109,7 @@ static void print_line(const struct hn_record_column *column, const int *width,
     char text[HN_RECORD_TEXT];
     int owed = 0; // spaces: none are left at the end of a line
     for (int c = 0; column[c].heading; c++) {
-        hn_record_text(&column[c], record, text);
+        hn_record_text(&column[c], record, " +- ", text);
         if (c == 0 && is_long(column, text)) {
             fprintf(out, "%s\n", text);
             *text = '\0';
@@ -146,7 +146,7 @@ static int find_widths(const struct hn_record_column *column, const json_t *reco
     char text[HN_RECORD_TEXT];
     for (size_t row = 0; row <= json_array_size(records); row++) // the headings come last, as NULL
         for (int c = 0; c < n; c++) {
-            hn_record_text(&column[c], json_array_get(records, row), text);
+            hn_record_text(&column[c], json_array_get(records, row), " +- ", text);
             if (c > 0 || !is_long(column, text))
                 width[c] = (int)hn_max(width[c], (int64_t)strlen(text));
         }

@@ -33,7 +33,7 @@ static void put_row(const struct hn_record_column *column, const json_t *record,
     if (json_is_null(record))
         return;
     for (const struct hn_record_column *c = column; c->heading; c++) {
-        hn_record_text(c, record, text);
+        hn_record_text(c, record, " ± ", text);
         hn_print(out, hn_markdown_put, "| %s ", text);
     }
     fputs("|\n", out);

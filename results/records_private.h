@@ -13,9 +13,10 @@ double hn_record_scale(const struct hn_record_column *c);
 int hn_record_decimals(const struct hn_record_column *c, struct hn_record_number n);
 // True for a probability that would be 0.000.
 bool hn_record_is_slight(const struct hn_record_column *c, struct hn_record_number n);
-// The text of a cell without control characters; record: NULL for the heading.
+// The text of a cell without control characters, with `pm` (" +- ") before its half; record: NULL
+// for the heading.
 enum { HN_RECORD_TEXT = 1024 };
-void hn_record_text(const struct hn_record_column *c, const json_t *record,
+void hn_record_text(const struct hn_record_column *c, const json_t *record, const char *pm,
                     char text[HN_RECORD_TEXT]);
 // Calls put() for each row of a table.
 typedef void hn_record_put(const struct hn_record_column *column, const json_t *record, FILE *out);

@@ -151,6 +151,12 @@ static void formats(void) {
     }
 }
 
+static void signs(void) {
+    char *table = printed(&hn_records_as_markdown);
+    CU_ASSERT(strstr(table, "12.35 ± 1.00") != NULL);
+    free(table);
+}
+
 static void latex(void) {
     char *tex = printed(&hn_records_as_latex);
     CU_ASSERT_STRING_EQUAL(
@@ -205,16 +211,10 @@ static void infinite(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"infinite", infinite},
-    {"table", table},
-    {"line_by_line", line_by_line},
-    {"long text", long_text},
-    {"markdown", markdown},
-    {"documents", documents},
-    {"formats", formats},
-    {"latex", latex},
-    {"html", html},
-    {"csv", csv},
+    {"infinite", infinite},   {"table", table},       {"line_by_line", line_by_line},
+    {"long text", long_text}, {"markdown", markdown}, {"documents", documents},
+    {"formats", formats},     {"signs", signs},       {"latex", latex},
+    {"html", html},           {"csv", csv},
 };
 
 HN_TEST_MAIN("records", tests)
