@@ -46,6 +46,23 @@ static void even_tics(FILE *gp, bool latex, const char *name, struct hn_range r,
     fputs(")\n", gp);
 }
 
+// Every so many decades. Gnuplot 6 counts what steps of that size would be on a linear axis, and
+// draws none of 100,000.
+static void decades(FILE *gp, const char *name, struct hn_range r, int every) {
+    double step = pow(10, every);
+    const char *before = "";
+    fprintf(gp, "%g\n", step);
+    if (r.hi / step < 9e4)
+        return;
+    fprintf(gp, "if (GPVAL_VERSION >= 6) { set %stics (", name);
+    for (int at = (int)ceil(log10(r.lo)); at <= (int)floor(log10(r.hi)); at++)
+        if (at % every == 0) {
+            fprintf(gp, "%s%g", before, pow(10, at));
+            before = ", ";
+        }
+    fputs(") }\n", gp);
+}
+
 // At most `max` labels: 1, 2, 5, else decades. Exponents are set
 // at seven eighths of the size.
 static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, int max) {
@@ -65,7 +82,7 @@ static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, 
     fprintf(gp, "set format %s '%s'\nset %stics ", name, format, name);
     int every = (to - from + max - 1) / max;
     if (!fine)
-        fprintf(gp, "%g\n", pow(10, every));
+        decades(gp, name, r, every);
     for (int i = 0; fine && i < t.n; i++)
         fprintf(gp, "%s%.6g", i ? ", " : "(", t.at[i]);
     fputs(fine ? ")\n" : "", gp);
