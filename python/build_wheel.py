@@ -89,8 +89,11 @@ def _sources():
                             capture_output=True, check=False)
     if listed.returncode == 0 and listed.stdout:
         return sorted(os.fsdecode(f) for f in listed.stdout.split(b"\0") if f)
-    return sorted(os.path.relpath(os.path.join(folder, f), ROOT) for folder, _, files in os.walk(ROOT) for f in files
-                  if not os.path.relpath(os.path.join(folder, f), ROOT).startswith("build" + os.sep))
+    kept = []
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [f for f in folders if f != "__pycache__" and not (folder == ROOT and f.startswith("build"))]
+        kept += [os.path.relpath(os.path.join(folder, f), ROOT) for f in files]
+    return sorted(kept)
 
 
 def build_sdist(sdist_directory, config_settings=None):
