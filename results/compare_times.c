@@ -73,7 +73,8 @@ static enum hn_code find_rows(struct hn_context *ctx, const struct hn_results *r
 }
 
 static enum hn_code open_side(struct hn_context *ctx, const struct hn_results *r, int64_t n,
-                              const char *metric, const struct hn_comparison *c, struct side *s) {
+                              enum hn_time_kind kind, const struct hn_comparison *c,
+                              struct side *s) {
     *s = (struct side){.results = r,
                        .n = n,
                        .file = hn_zalloc(ctx, n, sizeof *s->file),
@@ -81,7 +82,7 @@ static enum hn_code open_side(struct hn_context *ctx, const struct hn_results *r
     if (!s->file || !s->owned)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
-        if (hn_time_samples(ctx, &r[i], metric, c->clock, c->unit, &s->file[i]) ||
+        if (hn_time_samples(ctx, &r[i], kind, c->clock, c->unit, &s->file[i]) ||
             find_rows(ctx, r, i, s))
             return ctx->code;
     return HN_OK;
@@ -126,8 +127,8 @@ static enum hn_code measure_noise(struct hn_context *ctx, const struct hn_compar
     return HN_OK;
 }
 
-// The costs of the matched cells of one metric, and their samples.
-static enum hn_code collect(struct hn_context *ctx, struct hn_comparison *c, const char *metric,
+// One cost of the matched cells, and its samples.
+static enum hn_code collect(struct hn_context *ctx, struct hn_comparison *c, enum hn_time_kind kind,
                             const struct side *base, const struct side *now,
                             struct hn_time_pair *pair) {
     for (int64_t i = 0; i < c->match[HN_ROW_RUN].n; i++) {
@@ -137,8 +138,11 @@ static enum hn_code collect(struct hn_context *ctx, struct hn_comparison *c, con
             return ctx->code;
         if (p.base.n == 0 || p.now.n == 0)
             continue;
-        c->time[c->n_times] = (struct hn_compare_time){
-            .metric = metric, .base_row = b, .now_row = w, .n_base = p.base.n, .n_now = p.now.n};
+        c->time[c->n_times] = (struct hn_compare_time){.metric = hn_time_columns[kind],
+                                                       .base_row = b,
+                                                       .now_row = w,
+                                                       .n_base = p.base.n,
+                                                       .n_now = p.now.n};
         pair[c->n_times++] = p;
     }
     return HN_OK;
@@ -279,10 +283,8 @@ static void choose_clock(struct hn_comparison *c, const struct hn_results *base,
 enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *base, int64_t n_base,
                               const struct hn_results *now, int64_t n_now,
                               const struct hn_compare_options *options, struct hn_comparison *out) {
-    static const char *const metric[] = {"cost_s", "cost_g"};
-    enum { METRICS = 2 };
-    struct side before[METRICS] = {{0}}, after[METRICS] = {{0}};
-    int64_t max = METRICS * out->match[HN_ROW_RUN].n;
+    struct side before[HN_TIME_KINDS] = {{0}}, after[HN_TIME_KINDS] = {{0}};
+    int64_t max = HN_TIME_KINDS * out->match[HN_ROW_RUN].n;
     out->time = hn_zalloc(ctx, max, sizeof *out->time);
     HN_SCOPE(ctx);
     struct hn_time_pair *pair = hn_zalloc(ctx, max, sizeof *pair);
@@ -290,10 +292,10 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
         return ctx->code;
     out->min_s = options->rounds ? hn_compare_min_s : hn_compare_min_s_files;
     choose_clock(out, base, n_base, now, n_now, options->rounds);
-    for (int m = 0; m < METRICS; m++)
-        if (open_side(ctx, base, n_base, metric[m], out, &before[m]) ||
-            open_side(ctx, now, n_now, metric[m], out, &after[m]) ||
-            collect(ctx, out, metric[m], &before[m], &after[m], pair))
+    for (int k = 0; k < HN_TIME_KINDS; k++)
+        if (open_side(ctx, base, n_base, k, out, &before[k]) ||
+            open_side(ctx, now, n_now, k, out, &after[k]) ||
+            collect(ctx, out, k, &before[k], &after[k], pair))
             return ctx->code;
     // Rounds alternate: a change of the machine falls on both sides.
     if (!options->rounds && machine_change(ctx, &before[0], &after[0], &out->shift))

@@ -11,51 +11,83 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const hn_time_columns[HN_TIME_KINDS] = {"cost_s", "cost_g"};
+
 // The timed phases of one run, gone through in their order.
 struct phases {
     int64_t builds, seen; // in all; up to here
-    double epoch;         // seconds of the latest beginning of an epoch
+    double begin; // seconds of the latest beginning of a first epoch, for each of its batches
 };
 
-// The sample that row r of /timing adds to a metric, or NaN. A run's first build is that of the
-// measuring, and cold: it counts only where nothing was repeated.
-static double sample_of(const struct hn_table *t, int64_t r, const char *metric, const char *column,
-                        struct phases *p) {
+// Seconds of row r of /timing for each of its batches; of a build, of all of it. The processor's
+// time holds the reading of that clock, too, and so may be above the wall's.
+static double seconds_of(const struct hn_table *t, int64_t r, enum hn_clock clock) {
+    double seconds = hn_table_real(t, r, "wall_ns"), batches = hn_table_real(t, r, "batches");
+    if (clock == HN_CLOCK_PROCESSOR)
+        seconds = fmin(seconds, hn_table_real(t, r, "cpu_ns"));
+    return 1e-9 * seconds / (batches > 0 ? batches : 1);
+}
+
+// The sample that row r of /timing adds to a cost, or NaN. A run's first build is that of the
+// measuring, and cold: it counts only where nothing was repeated. Later epochs may begin with work
+// that belongs to the build (GCBS orders anew), so that only the beginning of the first counts.
+static double sample_of(const struct hn_table *t, int64_t r, enum hn_time_kind kind,
+                        enum hn_clock clock, struct phases *p) {
     const char *phase = hn_table_text(t, r, "phase");
-    double seconds = hn_table_real(t, r, column) * 1e-9;
     bool build = strcmp(phase, "build") == 0, next = strcmp(phase, "next") == 0;
+    double seconds = seconds_of(t, r, clock);
     p->seen += build;
-    if (strcmp(phase, "epoch") == 0)
-        p->epoch = seconds;
+    if (strcmp(phase, "epoch") == 0 && !(hn_table_real(t, r, "rep") > 0))
+        p->begin = seconds;
     bool counts = hn_table_real(t, r, "warmup") == 0 && (p->builds <= 1 || p->seen > 1);
     if (!counts || !(seconds > 0))
         return NAN;
-    if (strcmp(metric, "cost_g") == 0)
+    if (kind == HN_TIME_BUILD)
         return build ? seconds : NAN;
-    double batches = hn_table_real(t, r, "batches");
-    return next && batches > 0 ? seconds / batches + p->epoch : NAN;
+    return next ? seconds + p->begin : NAN;
 }
 
 // Rows of /timing that one process made of a run.
 struct process {
-    const struct hn_results *results;
-    const char *metric, *column;
-    const int64_t *row; // [n]
+    const struct hn_table *timing;
+    enum hn_time_kind kind;
+    enum hn_clock clock;
+    const int64_t *row; // [n]; NULL: 0, 1 ..
     int64_t n;
 };
 
+static int64_t row_of(const struct process *p, int64_t i) { return p->row ? p->row[i] : i; }
+
 // Appends the samples of a process to value[at ...]; returns where they end.
 static int64_t add_samples(const struct process *p, double *value, int64_t at) {
-    const struct hn_table *t = &p->results->timing;
+    const struct hn_table *t = p->timing;
     struct phases phases = {0};
     for (int64_t i = 0; i < p->n; i++)
-        phases.builds += strcmp(hn_table_text(t, p->row[i], "phase"), "build") == 0;
+        phases.builds += strcmp(hn_table_text(t, row_of(p, i), "phase"), "build") == 0;
     for (int64_t i = 0; i < p->n; i++) {
-        double sample = sample_of(t, p->row[i], p->metric, p->column, &phases);
+        double sample = sample_of(t, row_of(p, i), p->kind, p->clock, &phases);
         if (!isnan(sample))
             value[at++] = sample;
     }
     return at;
+}
+
+enum hn_code hn_time_median(struct hn_context *ctx, const struct hn_table *timing,
+                            enum hn_time_kind kind, enum hn_clock clock, double *seconds) {
+    const struct process only = {timing, kind, clock, NULL, timing->rows};
+    HN_SCOPE(ctx);
+    double *sample = hn_alloc(ctx, timing->rows, sizeof *sample);
+    if (!sample)
+        return ctx->code;
+    *seconds = hn_median(sample, add_samples(&only, sample, 0));
+    return HN_OK;
+}
+
+double hn_time_epoch_batches(const struct hn_table *timing) {
+    for (int64_t r = 0; r < timing->rows; r++)
+        if (strcmp(hn_table_text(timing, r, "phase"), "epoch") == 0)
+            return hn_table_real(timing, r, "batches");
+    return NAN;
 }
 
 // The process that made a row; files from before there were several have no such column.
@@ -70,9 +102,9 @@ static int64_t fill_run(const struct process *all, enum hn_time_unit unit, doubl
     struct process one = *all;
     for (int64_t i = 0; i < all->n; i += one.n) {
         one.row = all->row + i;
-        double number = process_of(&all->results->timing, one.row[0]);
+        double number = process_of(all->timing, one.row[0]);
         for (one.n = 1; i + one.n < all->n; one.n++)
-            if (process_of(&all->results->timing, one.row[one.n]) != number)
+            if (process_of(all->timing, one.row[one.n]) != number)
                 break;
         int64_t end = add_samples(&one, value, at);
         if (unit == HN_TIME_REPETITIONS)
@@ -85,16 +117,17 @@ static int64_t fill_run(const struct process *all, enum hn_time_unit unit, doubl
     return at;
 }
 
-static void fill_samples(const struct hn_results *r, const char *metric, const char *column,
+static void fill_samples(const struct hn_results *r, enum hn_time_kind kind, enum hn_clock clock,
                          enum hn_time_unit unit, const struct hn_row_index *index,
                          struct hn_time_samples *out) {
     int64_t at = 0;
     for (int64_t run = 0; run < r->runs.rows; run++) {
         const int64_t *start = &index->start[run];
-        const struct process all = {r, metric, column, index->row + start[0], start[1] - start[0]};
+        const struct process all = {&r->timing, kind, clock, index->row + start[0],
+                                    start[1] - start[0]};
         out->start[run] = at;
         // A cost that does not apply (a sampler that builds nothing) has no samples either.
-        if (!isnan(hn_table_real(&r->runs, run, metric)))
+        if (!isnan(hn_table_real(&r->runs, run, hn_time_columns[kind])))
             at = fill_run(&all, unit, out->value, at);
     }
     out->start[r->runs.rows] = at;
@@ -115,8 +148,8 @@ bool hn_time_has_processor(const struct hn_results *r, int64_t n) {
     return true;
 }
 
-enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r, const char *metric,
-                             enum hn_clock clock, enum hn_time_unit unit,
+enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r,
+                             enum hn_time_kind kind, enum hn_clock clock, enum hn_time_unit unit,
                              struct hn_time_samples *out) {
     struct hn_row_index index;
     *out = (struct hn_time_samples){.start = hn_alloc(ctx, r->runs.rows + 1, sizeof(int64_t)),
@@ -124,7 +157,7 @@ enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r,
     HN_SCOPE(ctx);
     if (!out->start || !out->value || hn_row_index(ctx, &r->timing, "run", r->runs.rows, &index))
         return ctx->code;
-    fill_samples(r, metric, clock == HN_CLOCK_PROCESSOR ? "cpu_ns" : "wall_ns", unit, &index, out);
+    fill_samples(r, kind, clock, unit, &index, out);
     return HN_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "harness/run/cells.h"
 #include "harness/run/plan.h"
 #include "results/analysis/means.h"
+#include "results/timing.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,13 +41,14 @@ static const struct hn_item *item_of(const struct work *w, int64_t arm, int64_t 
 static double seconds_of(const struct hn_results *r) {
     double build = hn_table_real(&r->runs, 0, "cost_g");
     return hn_table_real(&r->runs, 0, "cost_s") +
-           (isnan(build) ? 0 : build / hn_epoch_batches(&r->timing));
+           (isnan(build) ? 0 : build / hn_time_epoch_batches(&r->timing));
 }
 
 static double dots_of(const struct hn_results *r) {
     double build = hn_table_real(&r->runs, 0, "n_dot_build");
     double drawn = hn_table_real(&r->runs, 0, "n_dot") - build;
-    return build / hn_epoch_batches(&r->timing) + drawn / hn_table_real(&r->runs, 0, "batches");
+    return build / hn_time_epoch_batches(&r->timing) +
+           drawn / hn_table_real(&r->runs, 0, "batches");
 }
 
 // Without labels: the bound's function, from the first seed on the step; the reference comes first.

@@ -5,6 +5,7 @@
 #include "harness/run/cell_private.h"
 #include "harness/run/cells.h"
 #include "harness/run/plan.h"
+#include "results/timing.h"
 #include "samplers/given.h"
 
 #include <inttypes.h>
@@ -107,38 +108,6 @@ enum hn_code hn_cell_check(struct hn_context *ctx, const struct hn_plan *plan,
     return check_sampler(ctx, plan, cell, note);
 }
 
-// The processor's time holds the reading of that clock, too, and so may be above the wall's.
-static double seconds_by(const struct hn_table *timing, int64_t r, enum hn_clock clock) {
-    double wall = hn_table_real(timing, r, "wall_ns"), cpu = hn_table_real(timing, r, "cpu_ns");
-    return 1e-9 * (clock == HN_CLOCK_PROCESSOR ? fmin(wall, cpu) : wall);
-}
-
-enum hn_code hn_phase_median(struct hn_context *ctx, const struct hn_table *timing,
-                             const char *phase, double last_rep, enum hn_clock clock,
-                             double *seconds) {
-    HN_SCOPE(ctx);
-    double *sample = hn_alloc(ctx, timing->rows, sizeof *sample);
-    if (!sample)
-        return ctx->code;
-    int64_t n = 0;
-    for (int64_t r = 0; r < timing->rows; r++) {
-        if (strcmp(hn_table_text(timing, r, "phase"), phase) != 0 ||
-            hn_table_real(timing, r, "warmup") != 0 || hn_table_real(timing, r, "rep") > last_rep)
-            continue;
-        double units = hn_table_real(timing, r, "batches");
-        sample[n++] = seconds_by(timing, r, clock) / (units > 0 ? units : 1);
-    }
-    *seconds = hn_median(sample, n);
-    return HN_OK;
-}
-
-double hn_epoch_batches(const struct hn_table *timing) {
-    for (int64_t r = 0; r < timing->rows; r++)
-        if (strcmp(hn_table_text(timing, r, "phase"), "epoch") == 0)
-            return hn_table_real(timing, r, "batches");
-    return NAN;
-}
-
 // Sets the cost columns from the timing table: medians without the warm-up, by the processor's time
 // on one thread, as what that waits for is the machine's doing. What has no interval t is built for
 // every epoch.
@@ -148,24 +117,21 @@ static enum hn_code set_costs(struct hn_context *ctx, const struct hn_item *item
     const struct hn_cell *cell = item->of;
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     enum hn_clock clock = ctx->threads == 1 ? HN_CLOCK_PROCESSOR : HN_CLOCK_WALL;
-    double build, begin, next;
+    double build, batch;
     if (cell->file)
         return HN_OK; // hn_given_set_costs()
-    // The beginning of an epoch (a shuffle, say) is part of drawing. Later epochs may do work that
-    // belongs to the build (GCBS orders anew), so only the first counts.
-    if (hn_phase_median(ctx, &out->timing, "build", INFINITY, clock, &build) ||
-        hn_phase_median(ctx, &out->timing, "epoch", 0, clock, &begin) ||
-        hn_phase_median(ctx, &out->timing, "next", INFINITY, clock, &next))
+    if (hn_time_median(ctx, &out->timing, HN_TIME_BUILD, clock, &build) ||
+        hn_time_median(ctx, &out->timing, HN_TIME_BATCH, clock, &batch))
         return ctx->code;
     struct hn_table *runs = &out->runs;
     int64_t t = hn_sampler_interval(sampler->type, sampler->params);
-    double steps = t > 0 ? (double)t : hn_epoch_batches(&out->timing);
+    double steps = t > 0 ? (double)t : hn_time_epoch_batches(&out->timing);
     bool builds = sampler->type->rebuild != NULL;
     double dots = hn_table_real(runs, 0, "n_dot_build");
     double d = (double)hn_snapshot_info(plan->data[cell->data].snapshot)->d;
     double ideal = 2.0 * d * dots / (gflops * 1e9);
     bool shared = dots > 0 && gflops > 0;
-    return HN_TABLE_SET(ctx, runs, 0, HN_REAL_VALUE("cost_s", next + begin),
+    return HN_TABLE_SET(ctx, runs, 0, HN_REAL_VALUE("cost_s", batch),
                         HN_REAL_VALUE("cost_g", builds ? build : NAN),
                         HN_REAL_VALUE("cost_g_over_t", builds ? build / steps : NAN),
                         HN_REAL_VALUE("share_of_limit", shared ? ideal / build : NAN));

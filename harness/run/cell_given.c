@@ -9,6 +9,7 @@
 #include "harness/run/cell_private.h"
 #include "harness/run/cells.h"
 #include "harness/run/words.h"
+#include "results/timing.h"
 #include "samplers/given.h"
 
 #include <inttypes.h>
@@ -185,7 +186,7 @@ enum hn_code hn_given_set_costs(struct hn_context *ctx, struct hn_cell_work *w) 
     const struct hn_given_params *params = hn_given_params_of(s->type, s->params);
     double batches = (double)hn_batches_per_epoch(s->n, s->batch_size), build = params->cost_g;
     if (!w->cell->file->path &&
-        hn_phase_median(ctx, &w->out->timing, "build", INFINITY, HN_CLOCK_WALL, &build))
+        hn_time_median(ctx, &w->out->timing, HN_TIME_BUILD, HN_CLOCK_WALL, &build))
         return ctx->code;
     if (!(s->type->flags & HN_SAMPLER_PER_ANCHOR))
         batches = (double)hn_min(s->given->per_epoch, s->given->lists);

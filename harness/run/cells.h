@@ -8,7 +8,6 @@
 #include "harness/run/plan.h"
 #include "harness/run/runner.h"
 #include "metrics/metric.h"
-#include "results/timing.h"
 #include "samplers/sampler.h"
 
 struct hn_cell_cache;
@@ -91,11 +90,3 @@ struct hn_runner hn_plan_runner(const struct hn_plan *plan);
 // As hn_run_items(), with a cache of its own in the state.
 HN_MUST_USE enum hn_code hn_run_cells(struct hn_context *ctx, struct hn_runner *runner,
                                       struct hn_cell_state *state, struct hn_run_summary *summary);
-
-// Median seconds per unit (a build, or a batch) over the samples of a phase that count; NaN: none.
-HN_MUST_USE enum hn_code hn_phase_median(struct hn_context *ctx, const struct hn_table *timing,
-                                         const char *phase, double last_rep, enum hn_clock clock,
-                                         double *seconds);
-
-// Batches of a cell's first epoch, by its table of times; NaN without.
-double hn_epoch_batches(const struct hn_table *timing);

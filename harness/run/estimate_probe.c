@@ -6,6 +6,7 @@
 #include "harness/run/plan.h"
 #include "harness/run/timed.h"
 #include "results/cell_file.h"
+#include "results/timing.h"
 #include "samplers/draw.h"
 #include "samplers/sampler.h"
 
@@ -208,7 +209,7 @@ static void keep_counters(const struct trial *t, const struct hn_cell *cell, con
     p->counter[HN_PROBE_BUILD][t->size] = build;
     p->counter[HN_PROBE_EPOCH][t->size] = hn_table_real(runs, 0, "n_edge");
     p->counter[HN_PROBE_NEXT][t->size] = all - build;
-    p->epoch_batches = hn_epoch_batches(&few->results.timing) /
+    p->epoch_batches = hn_time_epoch_batches(&few->results.timing) /
                        (double)hn_batches_per_epoch(t->items->n, cell->batch_size);
 }
 

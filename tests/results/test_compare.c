@@ -85,12 +85,14 @@ static void test_samples(void) {
     hn_context_init(&ctx, 1);
     struct hn_results r = made(0, 4, 1, -1, 1);
     struct hn_time_samples s;
-    HN_CHECK(&ctx, hn_time_samples(&ctx, &r, "cost_g", HN_CLOCK_WALL, HN_TIME_REPETITIONS, &s));
+    HN_CHECK(&ctx,
+             hn_time_samples(&ctx, &r, HN_TIME_BUILD, HN_CLOCK_WALL, HN_TIME_REPETITIONS, &s));
     for (int i = 0; i < 4; i++) // the cold build is left out; odd rows have no cost
         CU_ASSERT_EQUAL(s.start[i + 1] - s.start[i], i % 2 ? 0 : REPETITIONS);
     hn_free(&ctx, s.start);
     hn_free(&ctx, s.value);
-    HN_CHECK(&ctx, hn_time_samples(&ctx, &r, "cost_s", HN_CLOCK_WALL, HN_TIME_REPETITIONS, &s));
+    HN_CHECK(&ctx,
+             hn_time_samples(&ctx, &r, HN_TIME_BATCH, HN_CLOCK_WALL, HN_TIME_REPETITIONS, &s));
     CU_ASSERT_EQUAL(s.start[4], 4 * REPETITIONS);
     for (int64_t i = 0; i < s.start[4]; i++)
         CU_ASSERT_DOUBLE_EQUAL(s.value[i], 1e-3 + 1e-8, 0.03e-3);

@@ -39,11 +39,57 @@ static struct hn_results made_by(int n, uint64_t seed, int slow, double factor) 
 
 static double median_of(const struct hn_results *r, int64_t row) {
     struct hn_time_samples s;
-    HN_CHECK(&ctx, hn_time_samples(&ctx, r, "cost_s", HN_CLOCK_WALL, HN_TIME_REPETITIONS, &s));
+    HN_CHECK(&ctx, hn_time_samples(&ctx, r, HN_TIME_BATCH, HN_CLOCK_WALL, HN_TIME_REPETITIONS, &s));
     double median = hn_median(s.value + s.start[row], s.start[row + 1] - s.start[row]);
     hn_free(&ctx, s.start);
     hn_free(&ctx, s.value);
     return median;
+}
+
+// A run that measures, warms up and repeats twice. On one thread a cost is the processor's time,
+// which is no more than the clock says. The cold build of the measuring, the warm-up and what a
+// later epoch begins with do not count, and a beginning is shared by the batches of its epoch.
+static void test_cost_of_a_cell(void) {
+    static const struct {
+        const char *phase;
+        int rep, warmup, batches, wall, cpu;
+    } row[] = {{"build", 0, 0, 0, 9000, 9000}, {"epoch", 0, 0, 4, 900, 900},
+               {"next", 0, 0, 4, 8000, 8000},  {"build", 1, 1, 0, 7000, 7000},
+               {"epoch", 0, 1, 4, 900, 900},   {"next", 1, 1, 4, 8000, 8000},
+               {"build", 2, 0, 0, 1000, 900},  {"epoch", 0, 0, 4, 400, 440},
+               {"next", 2, 0, 4, 4000, 3600},  {"epoch", 1, 0, 4, 80000, 80000},
+               {"next", 2, 0, 2, 2000, 1800},  {"build", 3, 0, 0, 2000, 2300},
+               {"epoch", 0, 0, 4, 800, 400},   {"next", 3, 0, 2, 2400, 3000}};
+    static const double expected[HN_TIME_KINDS][2] = {{1100e-9, 1000e-9}, {1500e-9, 1450e-9}};
+    hn_context_init(&ctx, 1);
+    struct hn_results r = made(1, -1, 1);
+    fixture_columns(&ctx, &r.timing,
+                    (const struct hn_column[]){{"rep", HN_COLUMN_INT, "1", "", HN_NEITHER},
+                                               {"cpu_ns", HN_COLUMN_INT, "ns", "", HN_SMALLER}},
+                    2);
+    r.timing.rows = 0;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        HN_CHECK(&ctx,
+                 HN_TABLE_PUT(
+                     &ctx, &r.timing, HN_INT_VALUE("run", 0), HN_TEXT_VALUE("phase", row[i].phase),
+                     HN_INT_VALUE("rep", row[i].rep), HN_INT_VALUE("warmup", row[i].warmup),
+                     HN_INT_VALUE("batches", row[i].batches), HN_INT_VALUE("wall_ns", row[i].wall),
+                     HN_INT_VALUE("cpu_ns", row[i].cpu)));
+    for (int kind = 0; kind < HN_TIME_KINDS; kind++)
+        for (int clock = 0; clock < 2; clock++) {
+            struct hn_time_samples s;
+            double seconds;
+            HN_CHECK(&ctx, hn_time_median(&ctx, &r.timing, kind, clock, &seconds));
+            CU_ASSERT_DOUBLE_EQUAL(seconds, expected[kind][clock], 1e-15);
+            // What compare takes of the file is the same.
+            HN_CHECK(&ctx, hn_time_samples(&ctx, &r, kind, clock, HN_TIME_REPETITIONS, &s));
+            CU_ASSERT_EQUAL(s.start[1], kind == HN_TIME_BUILD ? 2 : 3);
+            CU_ASSERT_DOUBLE_EQUAL(hn_median(s.value, s.start[1]), seconds, 1e-15);
+            hn_free(&ctx, s.start);
+            hn_free(&ctx, s.value);
+        }
+    hn_results_free(&ctx, &r);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
 static void test_samples(void) {
@@ -51,7 +97,7 @@ static void test_samples(void) {
     struct hn_results r = made_by(PROCESSES, 1, 1, 3), alone = made(1, 1, 3);
     struct hn_time_samples s;
     CU_ASSERT(hn_time_has_processes(&r) && !hn_time_has_processes(&alone));
-    HN_CHECK(&ctx, hn_time_samples(&ctx, &r, "cost_s", HN_CLOCK_WALL, HN_TIME_PROCESSES, &s));
+    HN_CHECK(&ctx, hn_time_samples(&ctx, &r, HN_TIME_BATCH, HN_CLOCK_WALL, HN_TIME_PROCESSES, &s));
     for (int i = 0; i < 4; i++)
         CU_ASSERT_EQUAL(s.start[i + 1] - s.start[i], PROCESSES);
     for (int i = 0; i < PROCESSES; i++) {
@@ -62,7 +108,7 @@ static void test_samples(void) {
     }
     hn_free(&ctx, s.start);
     hn_free(&ctx, s.value);
-    HN_CHECK(&ctx, hn_time_samples(&ctx, &r, "cost_g", HN_CLOCK_WALL, HN_TIME_PROCESSES, &s));
+    HN_CHECK(&ctx, hn_time_samples(&ctx, &r, HN_TIME_BUILD, HN_CLOCK_WALL, HN_TIME_PROCESSES, &s));
     CU_ASSERT(s.start[1] == PROCESSES && s.start[2] == PROCESSES); // row 1 builds nothing
     hn_free(&ctx, s.start);
     hn_free(&ctx, s.value);
@@ -188,7 +234,8 @@ static void test_programs(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-static const struct hn_test tests[] = {{"samples of processes", test_samples},
+static const struct hn_test tests[] = {{"cost of a cell", test_cost_of_a_cell},
+                                       {"samples of processes", test_samples},
                                        {"files of processes compared", test_compared},
                                        {"not slower by luck", test_not_slower_by_luck},
                                        {"cells of another program", test_programs}};
