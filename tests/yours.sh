@@ -249,41 +249,38 @@ assert f'± {half:.2f}' in part or f'± {half:.1f}' in part or f'± {half:.3f}' 
     check "outcome: refused ones leave no page" test ! -e bad.html
 }
 
-# docs/guide/your-sampler.md as it stands: the same numbers by every door, which are NumPy's.
+# docs/guide/your-sampler.md from top to bottom as it stands: the same numbers by every door, which are NumPy's, and those of the
+# same sampler in C.
 test_guide() {
     with_python "the guide" || return 0
-    local library=${hardneg%/*}/libhardneg.so
-    mkdir -p guide && cd guide || return 1
+    local build=${hardneg%/*}
+    [ -e "$build/libhardneg.so" ] || { skip "the guide" "no library"; return 0; }
+    mkdir -p guide/bin && cd guide || return 1
+    ln -s "$build" build && ln -s "$root/python" python && ln -s "$python" bin/python3
     "$python" -c "import re, sys
-code = re.findall(r'\x60{3}(python|yaml)\n(.*?)\x60{3}', open(sys.argv[1]).read(), re.S)
-names = ['mine.py', 'write.py', 'job.yaml', 'draw.py', 'run.yaml', 'compare.py', 'record.py']
-assert [kind for kind, _ in code] == ['yaml' if n.endswith('yaml') else 'python' for n in names], code
-for name, (_, text) in zip(names, code): open(name, 'w').write(text)
-import numpy as np
-rng = np.random.default_rng(3); y = np.arange(300) % 6
-np.save('x.npy', (rng.normal(size=(300, 8)) + rng.normal(size=(6, 8))[y]).astype('f4')); np.save('y.npy', y)" "$root/docs/guide/your-sampler.md"
-    "$hardneg" import --embeddings x.npy --labels y.npy -o mine.h5 -q
-    check "guide: files are written" "$python" write.py
-    expect "guide: given" 0 '' run -c job.yaml -o results/mine -q
-    sed -i "s,python3,$python," run.yaml
-    expect "guide: command" 0 '' run -c run.yaml -o results/command -q
-    if [ -e "$library" ]; then
-        check "guide: compare" env PYTHONPATH="$root/python" HARDNEG_LIBRARY="$library" HARDNEG_PROGRAM="$hardneg" "$python" compare.py >/dev/null
-        check "guide: record" env PYTHONPATH="$root/python" HARDNEG_LIBRARY="$library" "$python" record.py
-        check "guide: what is recorded" test "$(cat seen-1.jsonl)" = $'[0, 1, 2, 3]\n[4, 5, 6, 7]'
-    else skip "guide: compare" "no library"; fi
-    check "guide: the same numbers" "$python" -c "import glob, h5py, numpy as np, sys
+for name, code, lines in re.findall(r'\x60([\w.]+)\x60:\n\n\x60{3}(?:python|yaml)\n((?:.*\n)*?)\x60{3}|^((?:    \S.*\n)+)', open(sys.argv[1]).read(), re.M):
+    if name: open(name, 'w').write(code); print('test -s', name)
+    else: print(*(l.strip() for l in lines.splitlines() if l.strip()), sep='\n')" "$root/docs/guide/your-sampler.md" >follow.sh
+    check "guide: files and commands" test "$(grep -c '^test' follow.sh)-$(grep -vc '^test' follow.sh)" = 8-8
+    check "guide: followed to the end" env PATH="$PWD/bin:$PATH" bash -eux follow.sh >"$work/out" 2>"$work/err"
+    check "guide: what is recorded" test "$(cat seen-1.jsonl)" = $'[0, 1, 2, 3]\n[4, 5, 6, 7]'
+    check "guide: the same numbers by every door" "$python" -c "import h5py, numpy as np, sys
 sys.path.insert(0, sys.argv[1])
 from farthest_first import measures
 from mine import farthest_first
 x, y = np.load('x.npy'), np.load('y.npy'); x = x.astype('f8'); x = (x / np.linalg.norm(x, axis=1, keepdims=True)).astype('f4')
 found = [measures(x, y, farthest_first(x, 64, s)) for s in (1, 2, 3)]
-for path in ['results/mine', 'results/command', *glob.glob('results/mine-py/results')]:
+aside = {'cell_key', 'run_key', 'dataset', 'snapshot', 'snapshot_sha256', 'params', 'note', 'cost_s', 'cost_g', 'cost_g_over_t', 'share_of_limit', 'peak_rss', 'stalls', 'row'}
+doors = []
+for path in 'results/mine', 'results/program', 'results/mine-py/results':
     r = h5py.File(path + '/results.h5')['runs']
     rows = (r['sampler'].asstr()[:] == 'farthest-first') & (r['batch_size'][:] == 64)
     assert list(r['seed'][:][rows]) == [1, 2, 3], path
     assert list(r['fn_ratio'][:][rows]) == [f for f, _ in found], path
-    assert np.abs(r['cos_mean'][:][rows] - [c for _, c in found]).max() < 1e-9, path" "$here" 2>"$work/err"
+    assert np.abs(r['cos_mean'][:][rows] - [c for _, c in found]).max() < 1e-9, path
+    doors.append({k: r[k][:][rows] for k in sorted(set(r) - aside)})
+for other in doors[1:]:
+    for k in doors[0].keys() & other.keys(): assert np.array_equal(doors[0][k], other[k], equal_nan=other[k].dtype.kind == 'f'), (k, doors[0][k], other[k])" "$here" 2>"$work/err"
     cd .. || return 1
 }
 
