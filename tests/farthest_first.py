@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Farthest-first batches, as docs/guide/your-sampler.md has them, and their measures by NumPy: an oracle of tests/yours.sh."""
+"""Farthest-first batches, as docs/guide/your-sampler.md has them, and their measures by NumPy: an oracle of tests/yours.sh. As `command` of a job it
+draws the random order of its twin in C, farthest_first.c."""
 import json
 import sys
 
@@ -7,8 +8,8 @@ import h5py
 import numpy as np
 
 
-def farthest_first(x, batch_size, seed, epoch=0):
-    left = np.random.default_rng([seed, epoch]).permutation(len(x))
+def farthest_first(x, batch_size, seed, epoch=0, left=None):
+    left = np.random.default_rng([seed, epoch]).permutation(len(x)) if left is None else left
     batches = []
     while len(left):
         chosen, nearest = [0], x[left] @ x[left[0]]
@@ -19,6 +20,22 @@ def farthest_first(x, batch_size, seed, epoch=0):
         batches.append([int(i) for i in left[chosen]])
         left = np.delete(left, chosen)
     return batches
+
+
+def mix(z):
+    """The finaliser of SplitMix64."""
+    z = np.atleast_1d(np.asarray(z, dtype=np.uint64))
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xbf58476d1ce4e5b9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94d049bb133111eb)
+    return z ^ (z >> np.uint64(31))
+
+
+def draw_as_twin(x, batch_size, seed, epochs, out):
+    """Writes the batches that farthest_first.c draws; like it decides by products in double precision."""
+    x = np.load(x).astype("f8")
+    drawn = [farthest_first(x, batch_size, seed, e, np.argsort(mix(mix(seed << 20 | e) + np.arange(len(x), dtype=np.uint64))))
+             for e in range(epochs)]
+    np.save(out, np.array([padded(batches, batch_size) for batches in drawn]))
 
 
 def items(path, step):
@@ -70,5 +87,7 @@ def check(path, results, sampler):
 if __name__ == "__main__":
     if sys.argv[1] == "write":
         write(sys.argv[2], sys.argv[3], int(sys.argv[4]), [int(s) for s in sys.argv[5:]])
+    elif sys.argv[1] == "twin":
+        draw_as_twin(sys.argv[2], *map(int, sys.argv[3:6]), sys.argv[6])
     else:
         check(*sys.argv[2:5])

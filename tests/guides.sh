@@ -121,4 +121,21 @@ printf '%s\n' '%%MatrixMarket matrix array real general' '3 2' 1 0 1 0 1 1 >rows
 expect "an import of the example's format" 0 '' import --embeddings rows.mtx -o imported.h5
 expect "its rows" 0 '^items +3' info imported.h5
 ! command -v gnuplot >/dev/null || check "the figure is drawn" test -s out-of-examples/figures/coverage.svg
+
+# A sampler in Python (docs/guide/your-sampler.md) and its twin in C: equal cells.
+twin() {
+    sed 's/^#define SAMPLERS(X) .*/&\n    X(farthest_first) \\/' "$root/samplers/registry.c" >"$work/registry.c"
+    cd "$root" && compile_file "$work/twin/registry.o" "$work/registry.c" && compile_file "$work/twin/farthest_first.o" tests/farthest_first.c &&
+        "${compile[@]}" -o "$work/twin/hardneg" "$build/obj/harness/cli/main.o" "$work"/twin/*.o "$library" "${link[@]}"
+}
+if with_python "a sampler and its twin in C"; then
+    check "the twin compiles" eval "(twin)"
+    hardneg=$work/twin/hardneg
+    "$hardneg" synth -o t.h5 --n 331 --dim 9 --classes 5 --steps 2 --views 2 --quiet
+    printf '%s\n' 'version: 1' 'snapshots: t.h5' 'batch_size: [16, 50]' 'epochs: 2' 'seeds: [1, 2, 3]' 'samplers:' '  - uniform' '  - farthest-first' \
+        "  - command: {run: [$python, $here/farthest_first.py, twin, '{embeddings}', '{batch_size}', '{seed}', '{epochs}', '{out}'], name: in-python}" >twin.yaml
+    expect "a job of both" 0 '' run -c twin.yaml -o twins --quiet
+    check "a sampler and its twin in C: equal cells" same_cells twins/results.h5 farthest-first in-python
+    check "which are not uniform's" eval '! same_cells twins/results.h5 farthest-first uniform'
+fi
 finish

@@ -108,6 +108,18 @@ same_results() { "$python" "$here/same_results.py" "$1" "$2" 2>"$work/err"; } # 
 check_same() { # NAME FILE FILE
     [ -z "$python" ] || check "$1" same_results "$2" "$3"
 }
+# Rows of two samplers are equal, names, costs and work aside.
+same_cells() { # RESULTS SAMPLER SAMPLER
+    "$python" -c "import h5py, numpy as np, sys
+r = h5py.File(sys.argv[1])['runs']; s = r['sampler'].asstr()[:]
+aside = {'cell_key', 'run_key', 'sampler', 'params', 'note', 'graph_age', 'graph_overlap', 'cost_s', 'cost_g', 'cost_g_over_t', 'share_of_limit',
+    'n_dot', 'n_dot_build', 'n_draw', 'n_step', 'n_edge', 'bytes_touched', 'peak_rss', 'stalls', 'row', 'n', 'R', 'take', 'min_rank', 'exclude', 'draw'}
+a, b = (np.flatnonzero(s == w) for w in sys.argv[2:4])
+assert len(a) and len(a) == len(b), (a, b)
+for k in sorted(set(r) - aside):
+    x, y = r[k][:][a], r[k][:][b]
+    assert np.array_equal(x, y, equal_nan=x.dtype.kind == 'f'), (k, x, y)" "$@" 2>"$work/err"
+}
 # A copy of an HDF5 file, changed by Python statements over f, the file, and np; in results also r, /runs, ok,
 # the rows without failure, and put(column, row, value).
 spoiled() { # FROM TO STATEMENTS

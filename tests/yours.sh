@@ -12,18 +12,6 @@ job() { # SAMPLER...: j.yaml
     printf '%s\n' 'version: 1' 'snapshots: [s.h5]' 'batch_size: 16' 'epochs: 1' 'seeds: [1, 2]' 'samplers:' >j.yaml
     printf '  - %s\n' "$@" >>j.yaml
 }
-# What rows of two samplers differ in, aside from names, costs and work.
-same_cells() { # RESULTS SAMPLER SAMPLER
-    "$python" -c "import h5py, numpy as np, sys
-r = h5py.File(sys.argv[1])['runs']; s = r['sampler'].asstr()[:]
-aside = {'cell_key', 'run_key', 'sampler', 'params', 'note', 'graph_age', 'graph_overlap', 'cost_s', 'cost_g', 'cost_g_over_t', 'share_of_limit',
-    'n_dot', 'n_dot_build', 'n_draw', 'n_step', 'n_edge', 'bytes_touched', 'peak_rss', 'stalls', 'row', 'n', 'R', 'take', 'min_rank', 'exclude', 'draw'}
-a, b = (np.flatnonzero(s == w) for w in sys.argv[2:4])
-assert len(a) and len(a) == len(b), (a, b)
-for k in sorted(set(r) - aside):
-    x, y = r[k][:][a], r[k][:][b]
-    assert np.array_equal(x, y, equal_nan=x.dtype.kind == 'f'), (k, x, y)" "$@" 2>"$work/err"
-}
 column() { # RESULTS SAMPLER COLUMN
     "$python" -c "import h5py, sys
 r = h5py.File(sys.argv[1])['runs']; s = r['sampler'].asstr()[:]
