@@ -40,7 +40,8 @@ static struct hn_compare_line *add_line(const struct work *w, const char *table,
                                      .gated = gate || status || (held && w->options->n_gates == 0),
                                      .text = column->kind == HN_COLUMN_TEXT,
                                      .base_row = -1,
-                                     .now_row = -1};
+                                     .now_row = -1,
+                                     .part = -1};
     return line;
 }
 
@@ -73,13 +74,15 @@ static void differs(const struct work *w, const struct hn_compare_change *change
         line->to = change->to;
         line->base_row = change->base_row;
         line->now_row = change->now_row;
+        line->part = change->part;
     }
     keep_change(w->out, change);
 }
 
-// Position of a value: its line, and the rows that name the cell.
+// Position of a value: its line, the rows that name the cell, and the part of the cell (-1: it has
+// one value).
 struct position {
-    int64_t line, base_row, now_row;
+    int64_t line, base_row, now_row, part;
 };
 
 // Tolerance for rounding; 0 for infinities, which equal themselves alone.
@@ -120,7 +123,8 @@ static void compare_numbers(const struct work *w, struct position at, double fro
     differs(w,
             &(struct hn_compare_change){
                 at.line, at.base_row, at.now_row, from, to,
-                line->gated && (lost || worse > hn_compare_limit(gate, from) + tolerance)},
+                line->gated && (lost || worse > hn_compare_limit(gate, from) + tolerance),
+                .part = at.part},
             lost ? NAN : worse);
 }
 
@@ -129,7 +133,9 @@ static void compare_texts(const struct work *w, struct position at, bool equal) 
     line->compared++;
     w->out->values++;
     if (!equal)
-        differs(w, &(struct hn_compare_change){at.line, at.base_row, at.now_row, 0, 1, line->gated},
+        differs(w,
+                &(struct hn_compare_change){at.line, at.base_row, at.now_row, 0, 1, line->gated,
+                                            .part = at.part},
                 1);
 }
 
@@ -140,12 +146,13 @@ struct columns {
     const struct hn_table *base, *now;
     int64_t first;
     int n;
+    bool parts; // rows are parts of cells
 };
 
 // Column i of a row of each table.
 static void compare_cell(const struct work *w, const struct columns *c, int i,
                          struct hn_row_pair row, struct hn_row_pair cell) {
-    struct position at = {c->first + i, cell.base, cell.now};
+    struct position at = {c->first + i, cell.base, cell.now, c->parts ? row.base : -1};
     int column = w->out->line[at.line].column, other = w->out->line[at.line].other;
     const char *name = c->base->column[column].name;
     enum hn_column_kind kind = c->base->column[column].kind;
@@ -229,8 +236,7 @@ static const char *naming_column(const struct hn_table *t) {
     return NULL;
 }
 
-// A row's name: its text in the first text column whose role is identity; "" without one.
-static const char *row_name(const struct hn_table *t, int64_t row) {
+const char *hn_compare_row_name(const struct hn_table *t, int64_t row) {
     const char *column = naming_column(t);
     return column ? hn_table_text(t, row, column) : "";
 }
@@ -264,7 +270,7 @@ static int64_t known_rows(struct hn_comparison *c, const struct columns *columns
         return n;
     int64_t known = rows_named(columns->now, to, m, columns->base, from, n);
     for (int64_t k = known; k < n; k++)
-        leave_out(c, columns->base->name, row_name(columns->base, from[k]));
+        leave_out(c, columns->base->name, hn_compare_row_name(columns->base, from[k]));
     return known;
 }
 
@@ -278,6 +284,7 @@ static void compare_parts(const struct work *w, const struct hn_table *base,
                           *is = hn_results_table(w->out->now, owner->table);
     int64_t rows_line = add_line(w, base->name, &rows_column) - w->out->line;
     struct columns columns = add_lines(w, base->name, base, now);
+    columns.parts = true;
     for (int64_t i = 0; i < match->n; i++) {
         struct hn_row_pair cell = match->pair[i];
         if (!is_ok(was, cell.base) || !is_ok(is, cell.now))
@@ -288,7 +295,7 @@ static void compare_parts(const struct work *w, const struct hn_table *base,
         n = known_rows(w->out, &columns, from, n, to, m);
         m = rows_named(base, from, n, now, to, m);
         if (n > 0)
-            compare_numbers(w, (struct position){rows_line, cell.base, cell.now}, (double)n,
+            compare_numbers(w, (struct position){rows_line, cell.base, cell.now, -1}, (double)n,
                             (double)m, (double)(m - n));
         for (int64_t k = 0; n == m && k < n; k++)
             compare_rows(w, &columns, (struct hn_row_pair){from[k], to[k]}, cell);
@@ -329,7 +336,7 @@ static void compare_runs(const struct work *w, const char *table, const struct h
     for (int64_t i = 0; i < c->match[HN_ROW_RUN].n; i++) {
         struct hn_row_pair row = c->match[HN_ROW_RUN].pair[i];
         if (is_ok(&c->base->runs, row.base) && is_ok(&c->now->runs, row.now))
-            compare(w, (struct position){line, row.base, row.now});
+            compare(w, (struct position){line, row.base, row.now, -1});
     }
 }
 
@@ -352,9 +359,9 @@ static void compare_batches(const struct work *w, struct position at) {
     const double *const to[] = {b->batch_fn_ratio, b->batch_cos_mean};
     if (n > 0)
         compare_numbers(w, at, (double)n, (double)m, (double)(m - n));
-    for (int64_t i = 0; n == m && i < n; i++)
+    for (at.part = 0; n == m && at.part < n; at.part++)
         for (int k = 0; k < 2; k++) {
-            double was = from[k][first + i], is = to[k][other + i];
+            double was = from[k][first + at.part], is = to[k][other + at.part];
             at.line = line + 1 + k;
             compare_numbers(w, at, was, is, is - was);
         }

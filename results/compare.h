@@ -78,8 +78,8 @@ struct hn_compare_line {
     int64_t compared, differ, failed;
     // The change that is worst (or largest, where nothing fails): rows of hn_compare_cells().
     double worst, from, to; // worst: how much worse, relative to `from` where that is not 0
-    int64_t base_row, now_row;
-    struct hn_seeds_change over; // by name
+    int64_t base_row, now_row, part; // part: of BASE's cell, as in struct hn_compare_change
+    struct hn_seeds_change over;     // by name
 };
 
 // One value that differs, up to HN_COMPARE_CHANGES of them, failed ones first come first served.
@@ -87,6 +87,7 @@ struct hn_compare_change {
     int64_t line, base_row, now_row;
     double from, to;
     bool failed;
+    int64_t part; // the batch, or the row of a further table of BASE; -1: the cell has one value
     struct hn_seeds_change over; // by name
 };
 

@@ -47,6 +47,27 @@ struct hn_phrase hn_compare_label(const struct hn_comparison *c, const char *tab
                       : hn_row_label(cells, row, c->is_default);
 }
 
+struct hn_phrase hn_compare_line_name(const struct hn_compare_line *line) {
+    struct hn_phrase name;
+    const bool own = strcmp(line->table, "runs") == 0;
+    hn_put_text(name.text, sizeof name.text, "%s%s%s", own ? "" : line->table, own ? "" : ".",
+                line->name);
+    return name;
+}
+
+// " batch 17", " NAME" or " row 3" of a cell that has several values; "" of another.
+static struct hn_phrase part_of(const struct hn_comparison *c, const struct hn_compare_line *line) {
+    struct hn_phrase part = {""};
+    const struct hn_table *rows = hn_results_table(c->base, line->table);
+    const char *name = line->part >= 0 && rows ? hn_compare_row_name(rows, line->part) : "";
+    if (*name)
+        hn_put_text(part.text, sizeof part.text, " %s", hn_quote(name).text);
+    else if (line->part >= 0)
+        hn_put_text(part.text, sizeof part.text, " %s %" PRId64, rows ? "row" : "batch",
+                    line->part);
+    return part;
+}
+
 // " (.0102 -> .0140) SETTING", by name: the change with its interval.
 static struct hn_phrase describe_named(const struct hn_comparison *c,
                                        const struct hn_compare_line *line) {
@@ -80,8 +101,8 @@ struct hn_phrase hn_compare_describe(const struct hn_comparison *c,
             hn_put_text(all.text, sizeof all.text, "%+.6g", change);
         hn_append(all.text, sizeof all.text, " (%.9g -> %.9g)", from, line->to);
     }
-    hn_append(all.text, sizeof all.text, " %s",
-              hn_compare_label(c, line->table, line->base_row).text);
+    hn_append(all.text, sizeof all.text, " %s%s",
+              hn_compare_label(c, line->table, line->base_row).text, part_of(c, line).text);
     return all;
 }
 
@@ -120,6 +141,7 @@ static struct hn_compare_line line_with(const struct hn_comparison *c,
     line.to = change->to;
     line.base_row = change->base_row;
     line.now_row = change->now_row;
+    line.part = change->part;
     line.over = change->over;
     return line;
 }
@@ -156,6 +178,43 @@ json_t *hn_compare_failures(struct hn_context *ctx, const struct hn_comparison *
         const struct hn_compare_line of = line_with(c, &c->change[f[i].index]);
         json_array_append_new(out, line_json(hn_compare_describe(c, &of)));
     }
+    return out;
+}
+
+// Names once, in their order.
+static void add_once(json_t *names, const char *name) {
+    for (size_t i = 0; i < json_array_size(names); i++)
+        if (strcmp(json_string_value(json_array_get(names, i)), name) == 0)
+            return;
+    json_array_append_new(names, hn_json_text(name));
+}
+
+json_t *hn_compare_failed_cells(const struct hn_comparison *c) {
+    json_t *by_label = json_object(), *out = json_array();
+    size_t most = 0;
+    for (int64_t i = 0; i < c->n_changes; i++) {
+        const struct hn_compare_line *line = &c->line[c->change[i].line];
+        if (!c->change[i].failed)
+            continue;
+        json_t *name = line_json(hn_compare_label(c, line->table, c->change[i].base_row));
+        const char *label = json_string_value(name);
+        if (!json_object_get(by_label, label))
+            json_object_set_new(by_label, label, json_array());
+        json_t *columns = json_object_get(by_label, label);
+        json_decref(name);
+        add_once(columns, hn_compare_line_name(line).text);
+        most = json_array_size(columns) > most ? json_array_size(columns) : most;
+    }
+    for (size_t n = most; n > 0; n--) {
+        const char *label;
+        json_t *columns;
+        json_object_foreach(by_label, label, columns) {
+            if (json_array_size(columns) == n)
+                json_array_append_new(out,
+                                      json_pack("{s:s, s:O}", "cell", label, "columns", columns));
+        }
+    }
+    json_decref(by_label);
     return out;
 }
 
@@ -256,16 +315,13 @@ static bool shown(const struct hn_comparison *c, const struct hn_compare_line *l
 
 json_t *hn_compare_rows(const struct hn_comparison *c) {
     json_t *rows = json_array();
-    char name[128], rule[64];
+    char rule[64];
     for (const struct hn_compare_line *line = c->line; line < c->line + c->n_lines; line++) {
         if (!shown(c, line))
             continue;
-        bool own = strcmp(line->table, "runs") == 0; // columns of /runs go by their own name
-        hn_put_text(name, sizeof name, "%s%s%s", own ? "" : line->table, own ? "" : ".",
-                    line->name);
         json_array_append_new(rows,
-                              row(name, hn_compare_rule(line).text, line->compared, line->differ,
-                                  line->failed > 0, line->gated,
+                              row(hn_compare_line_name(line).text, hn_compare_rule(line).text,
+                                  line->compared, line->differ, line->failed > 0, line->gated,
                                   line->differ > 0 ? hn_compare_describe(c, line).text : "", ""));
     }
     for (int which = 0; which < HN_COMPARE_COSTS; which++) {

@@ -40,32 +40,62 @@ static json_t *rows_of(const struct hn_comparison *c) {
     return rows;
 }
 
-// The cells of a column or a cost that failed, which it takes over: the worst of them, and the rest
-// folded.
+enum { OPEN = 3 }; // lines of a list that are not folded
+
+static void fold(size_t i, size_t n, FILE *out) {
+    if (i == OPEN)
+        fprintf(out, "\n<details><summary>%zu more</summary>\n\n", n - OPEN);
+}
+
+static void end_fold(size_t n, FILE *out) { fputs(n > OPEN ? "\n</details>\n" : "", out); }
+
+// The cells that failed, and in what, as far as changes were kept.
+static void put_cells(const struct hn_comparison *c, FILE *out) {
+    enum { NAMED = 4 };
+    json_t *cells = hn_compare_failed_cells(c);
+    const size_t n = json_array_size(cells);
+    if (n > 0)
+        fprintf(out, "\n%s failed:\n\n",
+                hn_counted((int64_t)n, c->by_name ? "setting" : "cell").text);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *cell = json_array_get(cells, i), *columns = json_object_get(cell, "columns");
+        const size_t all = json_array_size(columns);
+        fold(i, n, out);
+        hn_print(out, hn_markdown_put, "- %s: ", json_string_value(json_object_get(cell, "cell")));
+        for (size_t k = 0; k < all && k < NAMED; k++)
+            hn_print(out, hn_markdown_put, "%s%s", k ? ", " : "",
+                     json_string_value(json_array_get(columns, k)));
+        if (all > NAMED)
+            fprintf(out, " and %s", hn_counted((int64_t)(all - NAMED), "more column").text);
+        fputc('\n', out);
+    }
+    end_fold(n, out);
+    json_decref(cells);
+}
+
+// The values of a column or a cost that failed, which it takes over, where the table does not show
+// all: the worst of them, and the rest folded.
 static void put_failures(const char *name, int64_t failed, int64_t of, json_t *cells, FILE *out) {
-    const int64_t kept = (int64_t)json_array_size(cells);
-    enum { OPEN = 3 };
+    const int64_t kept = failed > 1 ? (int64_t)json_array_size(cells) : 0;
     if (kept > 0)
         hn_print(out, hn_markdown_put, "\n**%s** failed in %" PRId64 " of %" PRId64 ":\n\n", name,
                  failed, of);
     for (int64_t i = 0; i < kept; i++) {
-        if (i == OPEN)
-            fprintf(out, "\n<details><summary>%" PRId64 " more</summary>\n\n", failed - OPEN);
+        fold((size_t)i, (size_t)failed, out);
         hn_print(out, hn_markdown_put, "- %s\n",
                  json_string_value(json_array_get(cells, (size_t)i)));
     }
-    if (kept < failed)
+    if (kept > 0 && kept < failed)
         fprintf(out, "- and %" PRId64 " that are not kept\n", failed - kept);
-    if (kept > OPEN)
-        fputs("\n</details>\n", out);
+    end_fold((size_t)kept, out);
     json_decref(cells);
 }
 
 static void put_all_failures(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
     for (int64_t i = 0; i < c->n_lines; i++)
         if (c->line[i].failed > 0)
-            put_failures(c->line[i].name, c->line[i].failed, c->line[i].compared,
-                         hn_compare_failures(ctx, c, i), out);
+            put_failures(hn_compare_line_name(&c->line[i]).text, c->line[i].failed,
+                         c->line[i].compared, hn_compare_failures(ctx, c, i), out);
     for (int which = 0; which < HN_COMPARE_COSTS; which++) {
         const struct hn_compare_cost cost = hn_compare_cost(c, which);
         if (cost.slower > 0)
@@ -86,6 +116,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     if (json_array_size(rows) > 0)
         hn_records_markdown(hn_compare_columns, rows, out);
     json_decref(rows);
+    put_cells(c, out);
     put_all_failures(ctx, c, out);
     if (c->end == HN_COMPARE_ALLOWED)
         return HN_OK;

@@ -79,6 +79,7 @@ static enum hn_code add_test(struct named *w, int64_t line, const struct group *
     struct test t = {.line = line,
                      .lost = lost,
                      .change = {.line = line,
+                                .part = -1,
                                 .base_row = g->pair[0].base,
                                 .now_row = g->pair[0].now,
                                 .from = NAN,
@@ -116,6 +117,7 @@ static void add_status(struct named *w, const char *table, const struct group *a
                                      .gated = true,
                                      .text = true,
                                      .base_row = -1,
+                                     .part = -1,
                                      .now_row = -1};
     for (int64_t i = 0; i < all->n; i++) {
         struct hn_row_pair pair = all->pair[i];
@@ -152,6 +154,7 @@ static enum hn_code add_columns(struct named *w, const char *table, const struct
             .gate = gate,
             .gated = gate != NULL,
             .base_row = -1,
+            .part = -1,
             .now_row = -1,
         };
         int64_t line = c->n_lines++;

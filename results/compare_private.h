@@ -50,11 +50,20 @@ struct hn_phrase hn_compare_describe(const struct hn_comparison *c,
 struct hn_phrase hn_compare_describe_time(const struct hn_comparison *c,
                                           const struct hn_compare_time *t);
 
+// A row's name: its text in the first text column whose role is identity; "" without one.
+const char *hn_compare_row_name(const struct hn_table *t, int64_t row);
+// The name of a line as its gate takes it: "fn_ratio" of runs, "batch.fn_ratio" of another table.
+struct hn_phrase hn_compare_line_name(const struct hn_compare_line *line);
+
 // Texts: the values of a column that failed, and the costs of a kind that are slower, worst first,
 // of at most HN_COMPARE_CHANGES. Owned by the caller.
 json_t *hn_compare_failures(struct hn_context *ctx, const struct hn_comparison *c, int64_t line);
 json_t *hn_compare_slower(struct hn_context *ctx, const struct hn_comparison *c,
                           const char *metric);
+
+// The cells in which columns failed, those of the most columns first: records with `cell` and
+// `columns` (names). Of the changes that are kept; costs are apart. Owned by the caller.
+json_t *hn_compare_failed_cells(const struct hn_comparison *c);
 
 // The rows of the table, columns that differ or are gated by name and then costs: records with the
 // keys of hn_compare_columns, and `note` where times are not all tested. Owned by the caller.
