@@ -58,7 +58,7 @@ hid_t hn_h5_text_type(void) {
 static enum hn_code set_attribute(struct hn_context *ctx, hid_t object, const char *name,
                                   hid_t type, const void *value) {
     hid_t space = H5Screate(H5S_SCALAR), attribute = H5I_INVALID_HID;
-    if (H5Aexists(object, name) <= 0 || H5Adelete(object, name) >= 0)
+    if (H5Aexists(object, name) == 0 || H5Adelete(object, name) >= 0)
         attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
     good &= hn_h5_close(attribute);
@@ -102,11 +102,22 @@ static void attribute_close(struct attribute *a) {
     a->id = a->type = H5I_INVALID_HID;
 }
 
-static bool attribute_open(hid_t object, const char *name, struct attribute *a) {
+static enum hn_code fail_attribute(struct hn_context *ctx, hid_t object, const char *name) {
+    char path[4096] = "";
+    (void)H5Fget_name(object, path, sizeof path);
+    return hn_fail(ctx, HN_DATA, "%s: the attribute %s cannot be read; the file is damaged", path,
+                   name);
+}
+
+static enum hn_code attribute_open(struct hn_context *ctx, hid_t object, const char *name,
+                                   struct attribute *a) {
     *a = (struct attribute){H5I_INVALID_HID, H5I_INVALID_HID, H5T_NO_CLASS};
-    if (H5Aexists(object, name) <= 0)
-        return false;
-    a->id = H5Aopen(object, name, H5P_DEFAULT);
+    const htri_t there = H5Aexists(object, name);
+    if (there == 0)
+        return HN_OK;
+    a->id = there > 0 ? H5Aopen(object, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    if (a->id < 0)
+        return fail_attribute(ctx, object, name);
     hid_t space = H5Aget_space(a->id);
     bool one = H5Sget_simple_extent_npoints(space) == 1;
     hn_h5_close(space);
@@ -116,71 +127,93 @@ static bool attribute_open(hid_t object, const char *name, struct attribute *a) 
         a->class = H5Tget_class(a->type);
     if (a->class == H5T_NO_CLASS)
         attribute_close(a);
-    return a->type >= 0;
+    return HN_OK;
 }
 
-static char *read_variable(struct hn_context *ctx, const struct attribute *a,
-                           const char *fallback) {
+// The texts of an attribute: false if it cannot be read; *out is NULL without memory.
+static bool read_variable(struct hn_context *ctx, const struct attribute *a, const char *fallback,
+                          char **out) {
     char *text = NULL;
     // The file's own type as memory type: HDF5 does not convert between character sets.
-    if (H5Aread(a->id, a->type, &text) < 0 || !text)
-        return hn_strdup(ctx, fallback);
-    char *copy = hn_strdup(ctx, strnlen(text, TEXT_MAX) < TEXT_MAX ? text : fallback);
-    (void)H5free_memory(text);
-    return copy;
+    if (H5Aread(a->id, a->type, &text) < 0)
+        return false;
+    *out = hn_strdup(ctx, text && strnlen(text, TEXT_MAX) < TEXT_MAX ? text : fallback);
+    if (text)
+        (void)H5free_memory(text);
+    return true;
 }
 
-static char *read_fixed(struct hn_context *ctx, const struct attribute *a, const char *fallback) {
+static bool read_fixed(struct hn_context *ctx, const struct attribute *a, const char *fallback,
+                       char **out) {
     size_t size = H5Tget_size(a->type);
-    if (size == 0 || size > TEXT_MAX || H5Aget_storage_size(a->id) != size)
-        return hn_strdup(ctx, fallback);
-    char *text = hn_zalloc(ctx, (int64_t)size + 1, 1);
+    if (size == 0 || size > TEXT_MAX || H5Aget_storage_size(a->id) != size) {
+        *out = hn_strdup(ctx, fallback);
+        return true;
+    }
+    char *text = *out = hn_zalloc(ctx, (int64_t)size + 1, 1);
     if (!text)
-        return NULL;
+        return true;
     if (H5Aread(a->id, a->type, text) < 0) {
         hn_free(ctx, text);
-        return hn_strdup(ctx, fallback);
+        return false;
     }
     if (H5Tget_strpad(a->type) == H5T_STR_SPACEPAD)
         while (size > 0 && text[size - 1] == ' ')
             text[--size] = 0;
-    return text;
+    return true;
+}
+
+static bool read_text(struct hn_context *ctx, const struct attribute *a, const char *fallback,
+                      char **out) {
+    if (a->class == H5T_INTEGER || a->class == H5T_ENUM) {
+        int64_t number;
+        bool good = H5Aread(a->id, H5T_NATIVE_INT64, &number) >= 0;
+        *out = good ? hn_format(ctx, "%lld", (long long)number) : NULL;
+        return good;
+    }
+    if (a->class != H5T_STRING) {
+        *out = hn_strdup(ctx, fallback);
+        return true;
+    }
+    const htri_t variable = H5Tis_variable_str(a->type);
+    return variable >= 0 &&
+           (variable ? read_variable(ctx, a, fallback, out) : read_fixed(ctx, a, fallback, out));
 }
 
 char *hn_h5_get_text(struct hn_context *ctx, hid_t object, const char *name, const char *fallback) {
     struct attribute a;
-    if (!attribute_open(object, name, &a))
-        return hn_strdup(ctx, fallback);
-    char *text;
-    if (a.class == H5T_INTEGER || a.class == H5T_ENUM)
-        text = hn_format(ctx, "%lld", (long long)hn_h5_get_int(object, name, 0));
-    else if (a.class != H5T_STRING)
-        text = hn_strdup(ctx, fallback);
-    else if (H5Tis_variable_str(a.type) > 0)
-        text = read_variable(ctx, &a, fallback);
-    else
-        text = read_fixed(ctx, &a, fallback);
+    char *text = NULL;
+    if (attribute_open(ctx, object, name, &a))
+        return NULL;
+    if (!read_text(ctx, &a, fallback, &text)) {
+        (void)fail_attribute(ctx, object, name);
+        text = NULL;
+    }
     attribute_close(&a);
     return text;
 }
 
-// Reads an attribute of integers or of another class as `type`; whether there is one.
-static bool get_number(hid_t object, const char *name, H5T_class_t other, hid_t type, void *value) {
+// Reads an attribute of integers or of another class as `type`; leaves *value where there is none.
+static enum hn_code get_number(struct hn_context *ctx, hid_t object, const char *name,
+                               H5T_class_t other, hid_t type, void *value) {
     struct attribute a;
-    bool good = attribute_open(object, name, &a) && (a.class == H5T_INTEGER || a.class == other) &&
-                H5Aread(a.id, type, value) >= 0;
+    enum hn_code code = attribute_open(ctx, object, name, &a);
+    if (!code && (a.class == H5T_INTEGER || a.class == other) && H5Aread(a.id, type, value) < 0)
+        code = fail_attribute(ctx, object, name);
     attribute_close(&a);
-    return good;
+    return code;
 }
 
-int64_t hn_h5_get_int(hid_t object, const char *name, int64_t fallback) {
-    int64_t value;
-    return get_number(object, name, H5T_ENUM, H5T_NATIVE_INT64, &value) ? value : fallback;
+enum hn_code hn_h5_get_int(struct hn_context *ctx, hid_t object, const char *name, int64_t fallback,
+                           int64_t *out) {
+    *out = fallback;
+    return get_number(ctx, object, name, H5T_ENUM, H5T_NATIVE_INT64, out);
 }
 
-double hn_h5_get_real(hid_t object, const char *name, double fallback) {
-    double value;
-    return get_number(object, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, &value) ? value : fallback;
+enum hn_code hn_h5_get_real(struct hn_context *ctx, hid_t object, const char *name, double fallback,
+                            double *out) {
+    *out = fallback;
+    return get_number(ctx, object, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, out);
 }
 
 // Strong close: an identifier that was left open cannot keep the file open. The same for every

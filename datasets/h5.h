@@ -25,11 +25,13 @@ HN_MUST_USE enum hn_code hn_h5_set_flag(struct hn_context *ctx, hid_t object, co
 HN_MUST_USE enum hn_code hn_h5_set_real(struct hn_context *ctx, hid_t object, const char *name,
                                         double value);
 // Attribute of any string or integer kind as text or number; `fallback` if it is absent or of
-// another kind. The text is owned by the caller.
+// another kind. The text is owned by the caller. One that cannot be read is an error.
 HN_MUST_USE char *hn_h5_get_text(struct hn_context *ctx, hid_t object, const char *name,
                                  const char *fallback);
-int64_t hn_h5_get_int(hid_t object, const char *name, int64_t fallback);
-double hn_h5_get_real(hid_t object, const char *name, double fallback);
+HN_MUST_USE enum hn_code hn_h5_get_int(struct hn_context *ctx, hid_t object, const char *name,
+                                       int64_t fallback, int64_t *out);
+HN_MUST_USE enum hn_code hn_h5_get_real(struct hn_context *ctx, hid_t object, const char *name,
+                                        double fallback, double *out);
 
 // Opens `path` read-only. HN_DATA: missing, unreadable, not HDF5 (says which, and the remedy).
 HN_MUST_USE enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file);

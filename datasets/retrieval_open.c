@@ -21,15 +21,21 @@ enum hn_code hn_snapshot_kind_of(struct hn_context *ctx, const char *path,
     *out = HN_KIND_ITEMS;
     if (hn_h5_probe(ctx, path) || hn_h5_open(ctx, path, &file))
         return ctx->code;
-    if (hn_snapshot_is_retrieval(ctx, file))
+    bool retrieval;
+    enum hn_code code = hn_snapshot_is_retrieval(ctx, file, &retrieval);
+    if (!code && retrieval)
         *out = HN_KIND_RETRIEVAL;
     hn_h5_close(file);
-    return HN_OK;
+    return code;
 }
 
 static enum hn_code check_schema(struct hn_context *ctx, const struct hn_snapshot *s) {
-    int64_t version = hn_h5_get_int(s->file, "schema_version", -1);
-    if (!hn_snapshot_is_retrieval(ctx, s->file))
+    int64_t version;
+    bool retrieval;
+    if (hn_h5_get_int(ctx, s->file, "schema_version", -1, &version) ||
+        hn_snapshot_is_retrieval(ctx, s->file, &retrieval))
+        return ctx->code;
+    if (!retrieval)
         return hn_fail(ctx, HN_DATA,
                        "%s: is not a snapshot of queries and a corpus (attribute kind = "
                        "\"" HN_SNAPSHOT_RETRIEVAL "\"); make one with hardneg import --queries "

@@ -19,7 +19,7 @@ enum hn_code hn_writer_copy_others(struct hn_context *ctx, struct hn_snapshot_wr
             continue;
         hn_writer_check(w,
                         H5Ocopy(s->file, path, w->file, path, H5P_DEFAULT, list) >= 0 &&
-                            (H5Aexists_by_name(w->file, path, "DIMENSION_LIST", H5P_DEFAULT) <= 0 ||
+                            (H5Aexists_by_name(w->file, path, "DIMENSION_LIST", H5P_DEFAULT) == 0 ||
                              H5Adelete_by_name(w->file, path, "DIMENSION_LIST", H5P_DEFAULT) >= 0));
         code = w->code;
         hn_data_close(&data);

@@ -78,7 +78,11 @@ static enum hn_code read_label_names(struct hn_context *ctx, struct hn_snapshot 
                                      const char *path) {
     hid_t labels = H5Dopen2(s->file, path, H5P_DEFAULT);
     enum hn_code code = HN_OK;
-    if (H5Aexists(labels, "label_names") > 0) {
+    const htri_t named = H5Aexists(labels, "label_names");
+    if (named < 0)
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: the labels' attributes cannot be read; the file is damaged", s->path);
+    else if (named > 0) {
         hid_t attribute = H5Aopen(labels, "label_names", H5P_DEFAULT);
         hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
         if (type < 0 || space < 0)

@@ -28,18 +28,23 @@ enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snaps
             "%s: the attribute content_sha256 is not one text, so that the values cannot "
             "be checked; make or copy the file again",
             s->path);
-    s->info.normalized = hn_h5_get_int(s->file, "normalized", 0) != 0;
-    s->info.zero_rows =
-        hn_h5_get_int(s->file, "zero_rows", 0) != 0 ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
+    int64_t normalized, zero_rows;
+    if (hn_h5_get_int(ctx, s->file, "normalized", 0, &normalized) ||
+        hn_h5_get_int(ctx, s->file, "zero_rows", 0, &zero_rows))
+        return ctx->code;
+    s->info.normalized = normalized != 0;
+    s->info.zero_rows = zero_rows != 0 ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
     return HN_OK;
 }
 
 static enum hn_code check_schema(struct hn_context *ctx, struct hn_snapshot *s, bool *bare) {
     enum hn_code code = HN_OK;
     char *schema = hn_snapshot_read_text(ctx, s->file, "schema");
-    if (!schema)
+    int64_t version;
+    bool retrieval;
+    if (!schema || hn_h5_get_int(ctx, s->file, "schema_version", -1, &version) ||
+        hn_snapshot_is_retrieval(ctx, s->file, &retrieval))
         return ctx->code;
-    int64_t version = hn_h5_get_int(s->file, "schema_version", -1);
     *bare = !schema[0] && H5Lexists(s->file, "train", H5P_DEFAULT) > 0;
     s->info.has_test = *bare && H5Lexists(s->file, "test", H5P_DEFAULT) > 0;
     if (*bare)
@@ -50,7 +55,7 @@ static enum hn_code check_schema(struct hn_context *ctx, struct hn_snapshot *s, 
                        "\", and there is no data set train of ann-benchmarks; make a snapshot with "
                        "hardneg import",
                        s->path, hn_quote(schema).text);
-    else if (hn_snapshot_is_retrieval(ctx, s->file))
+    else if (retrieval)
         code = hn_fail(ctx, HN_DATA,
                        "%s: holds queries and a corpus (kind " HN_SNAPSHOT_RETRIEVAL "), not one "
                        "set of items; give it to mine, evaluate, price, info or validate",

@@ -107,8 +107,8 @@ struct hn_snapshot_part {
 enum { HN_SNAPSHOT_PARTS = 37 };
 extern const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS];
 
-// True if a file is of queries and a corpus (datasets/retrieval.h).
-bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file);
+// *out: whether a file is of queries and a corpus (datasets/retrieval.h).
+HN_MUST_USE enum hn_code hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file, bool *out);
 
 // The attribute `name`, printable, "" if absent; NULL: HN_MEMORY.
 HN_MUST_USE char *hn_snapshot_read_text(struct hn_context *ctx, hid_t object, const char *name);

@@ -44,12 +44,11 @@ char *hn_snapshot_read_text(struct hn_context *ctx, hid_t object, const char *na
     return text;
 }
 
-bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file) {
+enum hn_code hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file, bool *out) {
     HN_SCOPE(ctx);
-    if (H5Aexists(file, "kind") <= 0) // without memory, which could be missing
-        return false;
     const char *kind = hn_h5_get_text(ctx, file, "kind", "");
-    return kind && strcmp(kind, HN_SNAPSHOT_RETRIEVAL) == 0;
+    *out = kind && strcmp(kind, HN_SNAPSHOT_RETRIEVAL) == 0;
+    return kind ? HN_OK : ctx->code;
 }
 
 static enum hn_code check_texts(struct hn_context *ctx, const struct hn_strings *text) {

@@ -360,7 +360,10 @@ static char *attribute_text(const struct reader *r, hid_t object, const char *na
     hn_h5_close(type, attribute);
     if (!real)
         return hn_h5_get_text(r->ctx, object, name, "");
-    return hn_strdup(r->ctx, hn_real_text(hn_h5_get_real(object, name, NAN)).text);
+    double value;
+    return hn_h5_get_real(r->ctx, object, name, NAN, &value)
+               ? NULL
+               : hn_strdup(r->ctx, hn_real_text(value).text);
 }
 
 typedef enum hn_code (*set_function)(struct hn_context *ctx, struct hn_results *out,
@@ -415,9 +418,9 @@ static enum hn_code read_groups(const struct reader *r, struct hn_results *out) 
 static enum hn_code check_schema(const struct reader *r) {
     HN_SCOPE(r->ctx);
     char *schema = hn_h5_get_text(r->ctx, r->file, "schema", "");
-    if (!schema)
+    int64_t version;
+    if (!schema || hn_h5_get_int(r->ctx, r->file, "schema_version", 0, &version))
         return r->ctx->code;
-    int64_t version = hn_h5_get_int(r->file, "schema_version", 0);
     if (strcmp(schema, HN_STORE_SCHEMA) != 0)
         return hn_fail(r->ctx, HN_DATA,
                        "%s: is not a results file but %s: give a results.h5 that hardneg run "

@@ -39,9 +39,9 @@ static enum hn_code look(int64_t *answer) {
     hid_t file;
     if (hn_h5_probe(&ctx, path) || hn_h5_open(&ctx, path, &file))
         return ctx.code;
-    *answer = hn_h5_get_int(file, "answer", -1);
+    enum hn_code code = hn_h5_get_int(&ctx, file, "answer", -1, answer);
     hn_h5_close(file);
-    return HN_OK;
+    return code;
 }
 
 static void begin(void) {

@@ -395,6 +395,18 @@ static void test_memory_limit(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+static int64_t int_of(hid_t file, const char *name, int64_t fallback) {
+    int64_t value;
+    HN_CHECK(&ctx, hn_h5_get_int(&ctx, file, name, fallback, &value));
+    return value;
+}
+
+static double real_of(hid_t file, const char *name, double fallback) {
+    double value;
+    HN_CHECK(&ctx, hn_h5_get_real(&ctx, file, name, fallback, &value));
+    return value;
+}
+
 static void test_h5_attributes(void) {
     begin(1);
     const char *path = in_folder("attributes.h5");
@@ -425,13 +437,20 @@ static void test_h5_attributes(void) {
         CU_ASSERT_STRING_EQUAL(text, want[i][1]);
         hn_free(&ctx, text);
     }
-    CU_ASSERT_EQUAL(hn_h5_get_int(file, "int", 0), -12345678901);
-    CU_ASSERT_EQUAL(hn_h5_get_int(file, "text", 5), 5);
-    CU_ASSERT_EQUAL(hn_h5_get_int(file, "absent", 6), 6);
-    CU_ASSERT_EQUAL(hn_h5_get_real(file, "real", 0), 0.1);
-    CU_ASSERT_EQUAL(hn_h5_get_real(file, "flag", 0), 1);
-    CU_ASSERT_TRUE(isnan(hn_h5_get_real(file, "text", NAN)));
+    CU_ASSERT_EQUAL(int_of(file, "int", 0), -12345678901);
+    CU_ASSERT_EQUAL(int_of(file, "text", 5), 5);
+    CU_ASSERT_EQUAL(int_of(file, "absent", 6), 6);
+    CU_ASSERT_EQUAL(real_of(file, "real", 0), 0.1);
+    CU_ASSERT_EQUAL(real_of(file, "flag", 0), 1);
+    CU_ASSERT_TRUE(isnan(real_of(file, "text", NAN)));
     H5Fclose(file);
+    // One that cannot be read is not one that is absent.
+    int64_t whole;
+    double real;
+    CU_ASSERT_PTR_NULL(hn_h5_get_text(&ctx, file, "text", "none"));
+    CU_ASSERT_EQUAL(hn_h5_get_int(&ctx, file, "int", 0, &whole), HN_DATA);
+    CU_ASSERT_EQUAL(hn_h5_get_real(&ctx, file, "real", 0, &real), HN_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "attribute real cannot be read"));
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
