@@ -233,6 +233,26 @@ assert f'± {half:.2f}' in part or f'± {half:.1f}' in part or f'± {half:.3f}' 
         expect "outcome: ${s#*|}" 3 "bad.csv: .*${s#*|}" report oc --outcome bad.csv -o bad.html -q
     done
     expect "outcome: no file" 3 'no.csv' report oc --outcome no.csv -o bad.html -q
+    # A job that names the table: the page of its results is that of --outcome, wherever they are.
+    local named=(run -c j.yaml -o named -q --set 'seeds=[1, 2, 3]' --set 'metrics=[fn_ratio, true_hardness]')
+    expect "outcome: of a job" 0 '' "${named[@]}" --set outcome=acc.csv
+    mkdir -p elsewhere && cp named/results.h5 elsewhere
+    expect "outcome: its page" 0 '' report elsewhere -q
+    outcome_of() { sed -n '/<details[^>]*id="\{0,1\}outcome/,/<\/details>/p' "$1"; }
+    check "outcome: is that of the option" test -n "$(outcome_of oc.html)" -a "$(outcome_of elsewhere/index.html)" = "$(outcome_of oc.html)"
+    printf 'sampler,acc\nuniform,9\n' >other.csv
+    expect "outcome: the option goes first" 0 '' report elsewhere --outcome other.csv -q
+    check "outcome: and is another" test "$(outcome_of elsewhere/index.html)" != "$(outcome_of oc.html)"
+    expect "outcome: added to finished cells" 0 '0 computed' run -c j.yaml -o oc --set 'seeds=[1, 2, 3]' --set 'metrics=[fn_ratio, true_hardness]' --set outcome=acc.csv
+    expect "outcome: of parts" 0 'acc.csv: left for the whole job' run -c j.yaml -o part --set outcome=acc.csv --shard 1/2
+    printf 'sampler,acc\nknm,1\n' >bad.csv
+    expect "outcome: a wrong table" 3 'bad.csv: line 2: is of no setting' "${named[@]}" --set outcome=bad.csv -o wrong
+    expect "outcome: costs no cell" 0 '0 computed' run -c j.yaml -o wrong --set 'seeds=[1, 2, 3]' --set 'metrics=[fn_ratio, true_hardness]'
+    expect "outcome: a table that is not there" 3 'none.csv: cannot be opened' "${named[@]}" --set outcome=none.csv -o none
+    check "outcome: nothing is begun" test ! -e none
+    "$python" -c "open('large.csv', 'w').write(open('acc.csv').read() + '\n' * 300000)"
+    expect "outcome: a large table" 0 '' "${named[@]}" --set outcome=large.csv
+    expect "outcome: its page" 0 '' report named -q
     expect "outcome: of several results" 2 'for one results file' report oc g --outcome acc.csv -o bad.html -q
     check "outcome: refused ones leave no page" test ! -e bad.html
 }

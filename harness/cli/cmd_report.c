@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-enum { OUTCOME_BYTES_MAX = 1 << 24 };
-
 struct report_params {
     char *output;
     int medium;
@@ -28,9 +26,10 @@ static const struct hn_option report_options[] = {
     {HN_REAL_OPTION(struct report_params, margin, "margin", "0.5", 0, 100,
                     "points of false negatives over Uniform's that still count as no more; the "
                     "upper end of the 95 % interval has to lie below")},
-    {HN_TEXT_OPTION(struct report_params, outcome, "outcome",
-                    "table of your trainings (.csv): columns sampler, seed ... and any measures; "
-                    "the page sets them beside hardness and false negatives"),
+    {HN_TEXT_OPTION(
+         struct report_params, outcome, "outcome",
+         "table of your trainings (.csv): columns sampler, seed ... and any measures; "
+         "the page sets them beside hardness and false negatives. Default: that of the job"),
      .metavar = "FILE"},
     {0},
 };
@@ -72,12 +71,17 @@ static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *
         return ctx->code;
     char *scratch = hn_temporary_folder(ctx, p->page);
     int64_t bytes;
-    char *outcome = own->outcome ? hn_input_text(ctx, own->outcome, OUTCOME_BYTES_MAX, "a table",
-                                                 "name a .csv", &bytes)
-                                 : NULL;
-    struct hn_report report = {results,     p->name,           p->ids,       scratch,
-                               own->medium, own->margin / 100, own->outcome, outcome};
-    bool there = scratch && (outcome || !own->outcome);
+    const char *stored = hn_results_get(results, HN_OUTCOME_TEXT), *name = own->outcome;
+    char *outcome = NULL;
+    if (name) {
+        outcome = hn_input_text(ctx, name, HN_OUTCOME_BYTES_MAX, "a table", "name a .csv", &bytes);
+    } else if (*stored) {
+        name = hn_results_get(results, HN_OUTCOME_FILE);
+        outcome = hn_strdup(ctx, stored);
+    }
+    struct hn_report report = {results,     p->name,           p->ids, scratch,
+                               own->medium, own->margin / 100, name,   outcome};
+    bool there = scratch && (outcome || !name);
     enum hn_code code = there ? hn_report_write(ctx, &report, html.out) : ctx->code;
     hn_scratch_remove(ctx, scratch);
     if (code != HN_GNUPLOT)

@@ -3,6 +3,7 @@
 #include "core/files.h"
 #include "core/sweep/blas.h"
 #include "core/text.h"
+#include "datasets/text.h"
 #include "harness/cli/cmd_plot.h"
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
@@ -13,6 +14,7 @@
 #include "harness/run/cells.h"
 #include "harness/run/foresee.h"
 #include "plots/page/figure.h"
+#include "results/analysis/outcome.h"
 #include "results/timing.h"
 
 #include <inttypes.h>
@@ -29,6 +31,7 @@ struct run_params {
     struct hn_instructions instructions;
     struct hn_ranks *ranks; // NULL: alone
     struct hn_file_parts parts;
+    char *outcome; // the text of the table that the job names; NULL: it names none
 };
 
 static const char *const rerun_choices[] = {"missing", "failed", "stale", "all", NULL};
@@ -152,6 +155,35 @@ static enum hn_code time_again(struct hn_context *ctx, const struct hn_call *cal
     return HN_OK;
 }
 
+// Reads the table of trainings that the job names, before any cell is run.
+static enum hn_code read_outcome(struct hn_context *ctx, struct run_params *p,
+                                 const struct hn_job *job) {
+    int64_t bytes;
+    char *path = job->outcome ? hn_path_beside(ctx, job->path, job->outcome) : NULL;
+    if (path)
+        p->outcome =
+            hn_input_text(ctx, path, HN_OUTCOME_BYTES_MAX, "a table", "name a .csv", &bytes);
+    return p->outcome || !job->outcome ? HN_OK : ctx->code;
+}
+
+// Puts it into the results, which are there already, once each of its rows is known to be of one
+// setting: a wrong table costs no cell.
+static enum hn_code add_outcome(struct hn_context *ctx, const struct run_params *p,
+                                const struct hn_job *job, const struct hn_runner *run,
+                                struct hn_results *results) {
+    struct hn_overview overview;
+    struct hn_outcome outcome;
+    char *text = hn_strdup(ctx, p->outcome);
+    char *path = hn_format(ctx, "%s/results.h5", run->folder);
+    return !text || !path || hn_overview_make(ctx, results, &overview) ||
+                   hn_outcome_read(ctx, job->outcome, text, &overview, &outcome) ||
+                   hn_results_set(ctx, results, HN_OUTCOME_FILE, job->outcome) ||
+                   hn_results_set(ctx, results, HN_OUTCOME_TEXT, p->outcome) ||
+                   hn_results_write(ctx, results, path)
+               ? ctx->code
+               : HN_OK;
+}
+
 static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            const struct run_params *p, const struct hn_job *job,
                            const struct hn_runner *run, struct hn_run_summary *summary,
@@ -173,6 +205,10 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
         return ctx->code;
     if (run->parts && summary->missing == 0)
         hn_file_parts_remove(ctx, run->parts);
+    if (p->outcome && summary->missing > 0)
+        hn_note(ctx, "%s: left for the whole job, as cells are missing", job->outcome);
+    else if (p->outcome && add_outcome(ctx, p, job, run, &results))
+        return ctx->code;
     if (figures && draw_figures(ctx, job, &results, run->folder, term_choices[p->term]))
         return ctx->code; // partial results are not plotted
     if (call->json &&
@@ -310,7 +346,7 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     int64_t limit = ctx->memory.limit;
     ctx->memory.limit = limit ? hn_max(limit, PLAN_MIN) : 0;
     if (check_processes(ctx, p, job) || hn_figures_check_job(ctx, job) ||
-        hn_plan_make(ctx, job, &plan))
+        read_outcome(ctx, p, job) || hn_plan_make(ctx, job, &plan))
         return ctx->code;
     struct hn_runner run = hn_plan_runner(&plan);
     run.rerun = (enum hn_rerun)p->rerun;

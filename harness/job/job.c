@@ -226,6 +226,9 @@ static const struct hn_field job_fields[] = {
      .option = {.name = "figures", .initial = "none"},
      .read = read_figures,
      .write = write_figures},
+    {.option = {HN_TEXT_OPTION(struct hn_job, outcome, "outcome",
+                               "table of trainings, which the page sets beside hardness"),
+                .metavar = "file name"}},
     {0}};
 static const struct hn_fields fields = {job_fields, .size = sizeof(struct hn_job), .check = check,
                                         .max = 1000000, .many = "cells"};

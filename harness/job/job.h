@@ -54,6 +54,7 @@ struct hn_job {
     int64_t n_studies;
     struct hn_job_timing timing;
     int64_t memory_limit; // bytes, 0 = none
+    char *outcome;        // a table of trainings (results/analysis/outcome.h), as in the file; NULL
     char **figure;        // figure ids; all = every figure that the results allow
     int64_t n_figures;
     bool figures_all;

@@ -5,7 +5,10 @@
 
 #include "results/analysis/overview.h"
 
-enum { HN_OUTCOMES_MAX = 8 };
+enum { HN_OUTCOMES_MAX = 8, HN_OUTCOME_BYTES_MAX = 1 << 24 };
+// Attributes of results whose job names such a table: its file, and its text.
+#define HN_OUTCOME_FILE "outcome_file"
+#define HN_OUTCOME_TEXT "outcome"
 
 struct hn_outcome {
     const char *path;                  // for messages, borrowed
