@@ -226,8 +226,10 @@ static enum hn_code read_fixed(struct hn_context *ctx, const struct hn_h5_data *
 
 enum hn_code hn_h5_read_texts(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n,
                               int64_t budget, struct hn_strings *out) {
-    return H5Tis_variable_str(data->type) > 0 ? read_variable(ctx, data, n, budget, out)
-                                              : read_fixed(ctx, data, n, out);
+    const htri_t variable = H5Tis_variable_str(data->type);
+    if (variable < 0)
+        return fail_read(ctx);
+    return variable ? read_variable(ctx, data, n, budget, out) : read_fixed(ctx, data, n, out);
 }
 
 const char *hn_h5_data_unfit(const struct hn_h5_data *data) {

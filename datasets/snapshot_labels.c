@@ -51,7 +51,7 @@ static enum hn_code copy_names(struct hn_context *ctx, struct hn_snapshot *s, co
 static enum hn_code read_names(struct hn_context *ctx, struct hn_snapshot *s, hid_t attribute,
                                hid_t type, hid_t space) {
     int64_t count = H5Sget_simple_extent_npoints(space);
-    bool variable = H5Tis_variable_str(type) > 0;
+    const htri_t variable = H5Tis_variable_str(type);
     int64_t size = variable ? (int64_t)sizeof(char *) : (int64_t)H5Tget_size(type);
     if (H5Tget_class(type) != H5T_STRING || count < 1 || count > HN_LABEL_NAMES_MAX || size < 1 ||
         size > NAME_BYTES_MAX || H5Sget_simple_extent_ndims(space) != 1)
@@ -62,13 +62,13 @@ static enum hn_code read_names(struct hn_context *ctx, struct hn_snapshot *s, hi
     if (!read)
         return ctx->code;
     enum hn_code code;
-    if (H5Aread(attribute, type, read) < 0)
+    if (variable < 0 || H5Aread(attribute, type, read) < 0)
         code = hn_fail(
             ctx, HN_DATA,
             "%s: attribute label_names of the labels cannot be read; the file is damaged", s->path);
     else
         code = copy_names(ctx, s, read, count, variable ? 0 : (size_t)size);
-    if (variable)
+    if (variable > 0)
         (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, read);
     hn_free(ctx, read);
     return code;
