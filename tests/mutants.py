@@ -5,9 +5,9 @@
     tests/mutants.py samplers/knn.c retrieval [--sample 50] [--seed 1] [--suites tests/samplers/test_knn.c]
 
 A name is a source or a folder of them. Each change is compiled by itself and linked before the library, so that
-neither the tree nor build/ changes. Suites are those of the mirrored folder, of the source's name first; a change is
-caught once one of them fails, dies or takes ten times as long. What the compiler refuses, or makes the same code of,
-does not count. Prints the changes that survive, then shares. Build first: make everything."""
+neither the tree nor build/ changes. Suites are those of the mirrored folder, of the source's name first, then the
+quick ones; a change is caught once one of them fails, dies or takes ten times as long. What the compiler refuses, or
+makes the same code of, does not count. Prints the changes that survive, then shares. Build first: make everything."""
 import argparse
 import glob
 import os
@@ -66,12 +66,17 @@ def command(target, since):
 def suites_of(path, named):
     folder = os.path.dirname(path)
     found = named or glob.glob(f"tests/{folder}/test_*.c")
-    stem = os.path.splitext(os.path.basename(path))[0]
     if folder == "samplers" and not named:  # others are of single samplers
         every = {"samplers", "every_decision", "sampler_misuse", "parts", "draw"}
-        own = re.sub(r"_.*", "", stem)
+        own = re.sub(r"[_.].*", "", os.path.basename(path))
         found = [f for f in found if f[:-2].split("test_")[1] in every or own in f]
-    return sorted(found, key=lambda f: (stem not in f, "every_decision" not in f, f))
+    return sorted(found)
+
+
+def quick_first(path, sources, suites):
+    """Suites that have the source's name, then the others, each from the shortest to the longest."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return sorted(sources, key=lambda s: (stem not in s, suites[s].seconds))
 
 
 class Suite:
@@ -129,13 +134,11 @@ def main():
             if code_of(lines[path], text, path, work) in (None, plain[path]):
                 continue
             counted += 1
-            for source in suites_of(path, a.suites):
+            wanted = suites_of(path, a.suites)
+            for source in wanted:
                 if source not in suites:
                     suites[source] = Suite(source, work)
-                    code_of(lines[path], text, path, work)
-                if suites[source].catches():
-                    break
-            else:
+            if not any(suites[source].catches() for source in quick_first(path, wanted, suites)):
                 survivors += 1
                 print(f"{path}:{number}: {what}", flush=True)
     print(f"{counted} changes of {len(found)}: {counted - survivors} caught, {survivors} survive")

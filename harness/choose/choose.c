@@ -159,16 +159,16 @@ static enum hn_code hold_against(struct hn_context *ctx, const struct hn_halving
     int own = at[1] < 0 ? 0 : 1, hardest = own;
     struct hn_interval ahead;
     const double together = 1 - 0.05 / (LOOKED_AT - 1); // the hardest is picked among these
-    check->false_negatives = hn_evidence_false(&arm[own].evidence, HN_BY_BATCH, 0.95);
+    check->false_negatives = hn_evidence_false(&arm[own].evidence, HN_OVER_BATCHES, 0.95);
     check->ahead = (struct hn_interval){0, 0, 0};
-    if (hn_evidence_difference(ctx, &arm[own].evidence, &arm[0].evidence, HN_BY_BATCH, 0.95,
+    if (hn_evidence_difference(ctx, &arm[own].evidence, &arm[0].evidence, HN_OVER_BATCHES, 0.95,
                                &check->over_reference))
         return ctx->code;
     for (int k = 0; k < LOOKED_AT; k++) {
         if (k == own || at[k] < 0 || arm[k].fate == HN_ARM_FAILED || !hn_halving_within(h, &arm[k]))
             continue;
-        if (hn_evidence_difference(ctx, &arm[k].evidence, &arm[own].evidence, HN_BY_BATCH, together,
-                                   &ahead))
+        if (hn_evidence_difference(ctx, &arm[k].evidence, &arm[own].evidence, HN_OVER_BATCHES,
+                                   together, &ahead))
             return ctx->code;
         if (ahead.mean > check->ahead.mean) {
             check->ahead = ahead;

@@ -26,11 +26,11 @@ static json_t *interval(struct hn_interval i) {
 }
 
 struct hn_interval hn_choice_false(const struct hn_evidence *e, double level) {
-    return hn_evidence_false(e, hn_halving_replicate(e), level);
+    return hn_evidence_false(e, hn_over_of(e->seeds), level);
 }
 
 struct hn_interval hn_choice_hard(const struct hn_evidence *e, double level) {
-    return hn_evidence_hard(e, hn_halving_replicate(e), level);
+    return hn_evidence_hard(e, hn_over_of(e->seeds), level);
 }
 
 const char *hn_choice_error(const struct hn_chosen *c, int64_t arm) {

@@ -223,7 +223,7 @@ static bool differ_in_one(const struct hn_job_sampler *a, const struct hn_job_sa
 }
 
 static double hardness_of(const struct hn_arm *arm) {
-    return hn_evidence_hard(&arm->evidence, HN_BY_BATCH, 0.95).mean;
+    return hn_evidence_hard(&arm->evidence, HN_OVER_BATCHES, 0.95).mean;
 }
 
 // From a setting over the budget, harder than the choice, to the next one within that differs in

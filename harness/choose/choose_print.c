@@ -273,7 +273,7 @@ static void print_none(const struct print *p) {
 static int64_t seeds_to_tell(const struct print *p, int64_t i) {
     const struct hn_arm *arm = &p->h->arm[i];
     struct hn_interval d = arm->together;
-    if (hn_halving_replicate(&arm->evidence) != HN_BY_SEED)
+    if (hn_over_of(arm->evidence.seeds) != HN_OVER_SEEDS)
         return 0;
     const struct hn_mean m = {.mean = d.mean,
                               .half = (d.hi - d.lo) / 2,

@@ -33,14 +33,14 @@ static void by_seed(const struct hn_evidence *e, struct hn_evidence_batch sum[HN
         }
 }
 
-static struct hn_interval ratio(const struct hn_evidence *e, bool hard, enum hn_replicate by,
+static struct hn_interval ratio(const struct hn_evidence *e, bool hard, enum hn_over by,
                                 double level) {
     struct hn_evidence_batch sum[HN_EVIDENCE_SEEDS];
     const struct hn_evidence_batch *of = e->batch;
     int64_t n = e->batches;
     if (n == 0)
         return (struct hn_interval){NAN, NAN, NAN};
-    if (by != HN_BY_BATCH) {
+    if (by != HN_OVER_BATCHES) {
         by_seed(e, sum);
         of = sum;
         n = e->seeds;
@@ -49,13 +49,11 @@ static struct hn_interval ratio(const struct hn_evidence *e, bool hard, enum hn_
                 : hn_ratio_interval(&of->same, &of->labelled, FIELDS, n, level);
 }
 
-struct hn_interval hn_evidence_false(const struct hn_evidence *e, enum hn_replicate by,
-                                     double level) {
+struct hn_interval hn_evidence_false(const struct hn_evidence *e, enum hn_over by, double level) {
     return ratio(e, false, by, level);
 }
 
-struct hn_interval hn_evidence_hard(const struct hn_evidence *e, enum hn_replicate by,
-                                    double level) {
+struct hn_interval hn_evidence_hard(const struct hn_evidence *e, enum hn_over by, double level) {
     return ratio(e, true, by, level);
 }
 
@@ -88,7 +86,7 @@ static struct hn_interval unpaired(const double *a, int64_t n_a, const double *b
 }
 
 enum hn_code hn_evidence_difference(struct hn_context *ctx, const struct hn_evidence *a,
-                                    const struct hn_evidence *b, enum hn_replicate by, double level,
+                                    const struct hn_evidence *b, enum hn_over by, double level,
                                     struct hn_interval *out) {
     HN_SCOPE(ctx);
     struct hn_evidence_batch sum_a[HN_EVIDENCE_SEEDS], sum_b[HN_EVIDENCE_SEEDS];
@@ -96,7 +94,7 @@ enum hn_code hn_evidence_difference(struct hn_context *ctx, const struct hn_evid
     *out = (struct hn_interval){NAN, NAN, NAN};
     if (seeds == 0)
         return HN_OK;
-    if (by == HN_BY_BATCH) {
+    if (by == HN_OVER_BATCHES) {
         n_a = a->end[seeds - 1];
         n_b = b->end[seeds - 1];
     } else {
@@ -106,9 +104,9 @@ enum hn_code hn_evidence_difference(struct hn_context *ctx, const struct hn_evid
     double *x = hn_alloc(ctx, n_a, sizeof *x), *y = hn_alloc(ctx, n_b, sizeof *y);
     if (!x || !y)
         return ctx->code;
-    linearise(by == HN_BY_SEED ? sum_a : a->batch, n_a, x);
-    linearise(by == HN_BY_SEED ? sum_b : b->batch, n_b, y);
-    if (by == HN_BY_BATCH && !corresponds(a, b, seeds)) {
+    linearise(by == HN_OVER_SEEDS ? sum_a : a->batch, n_a, x);
+    linearise(by == HN_OVER_SEEDS ? sum_b : b->batch, n_b, y);
+    if (by == HN_OVER_BATCHES && !corresponds(a, b, seeds)) {
         *out = unpaired(x, n_a, y, n_b, level);
         return HN_OK;
     }

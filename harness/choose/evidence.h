@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/stats.h"
+#include "results/analysis/replicates.h"
 
 // Both numbers of a setting are ratios of sums over batches.
 struct hn_evidence_batch {
@@ -27,21 +28,16 @@ HN_MUST_USE enum hn_code hn_evidence_add(struct hn_context *ctx, struct hn_evide
                                          const struct hn_evidence_batch *batch, int64_t n,
                                          double seconds, double dots);
 
-// Kinds of replicates. Seeds are independent, as builds and partitions are drawn anew, but few at
-// first; batches of one seed share its build.
-enum hn_replicate { HN_BY_BATCH, HN_BY_SEED };
-
-// Ratios with their intervals; NaN ends where there are fewer than two replicates.
-struct hn_interval hn_evidence_false(const struct hn_evidence *e, enum hn_replicate by,
-                                     double level);
-struct hn_interval hn_evidence_hard(const struct hn_evidence *e, enum hn_replicate by,
-                                    double level);
+// Ratios with their intervals over seeds, or over batches; NaN ends where there are fewer than two
+// replicates.
+struct hn_interval hn_evidence_false(const struct hn_evidence *e, enum hn_over by, double level);
+struct hn_interval hn_evidence_hard(const struct hn_evidence *e, enum hn_over by, double level);
 
 // Hardness of a less that of b, over the seeds that both have. Paired where replicates correspond:
 // seeds always (start items are common), batches where every seed has as many of both. Otherwise
 // half of the interval is the root of the sum of squares of both halves.
 HN_MUST_USE enum hn_code hn_evidence_difference(struct hn_context *ctx, const struct hn_evidence *a,
-                                                const struct hn_evidence *b, enum hn_replicate by,
+                                                const struct hn_evidence *b, enum hn_over by,
                                                 double level, struct hn_interval *out);
 
 // Medians over seeds; NaN without any.

@@ -21,12 +21,8 @@ int hn_halving_rungs(int64_t seeds) {
     return rungs;
 }
 
-enum hn_replicate hn_halving_replicate(const struct hn_evidence *e) {
-    return e->seeds >= 3 ? HN_BY_SEED : HN_BY_BATCH;
-}
-
-static enum hn_replicate decides(int64_t seeds) {
-    return seeds >= SEEDS_TELL ? HN_BY_SEED : HN_BY_BATCH;
+static enum hn_over decides(int64_t seeds) {
+    return seeds >= SEEDS_TELL ? HN_OVER_SEEDS : HN_OVER_BATCHES;
 }
 
 static double level_of(const struct hn_halving *h) {
@@ -38,11 +34,11 @@ double hn_halving_together(const struct hn_halving *h) {
 }
 
 static double hardness(const struct hn_arm *arm) {
-    return hn_evidence_hard(&arm->evidence, HN_BY_BATCH, printed_level).mean;
+    return hn_evidence_hard(&arm->evidence, HN_OVER_BATCHES, printed_level).mean;
 }
 
 static double false_negatives(const struct hn_arm *arm) {
-    return hn_evidence_false(&arm->evidence, HN_BY_BATCH, printed_level).mean;
+    return hn_evidence_false(&arm->evidence, HN_OVER_BATCHES, printed_level).mean;
 }
 
 static bool has_limit(double budget) { return !isnan(budget); }
@@ -62,7 +58,7 @@ static bool has_budget(const struct hn_halving *h) {
 
 // False negatives less their budget.
 static struct hn_interval over_budget(const struct hn_halving *h, const struct hn_arm *arm,
-                                      enum hn_replicate by, double level) {
+                                      enum hn_over by, double level) {
     struct hn_interval fn = hn_evidence_false(&arm->evidence, by, level);
     double half = (fn.hi - fn.lo) / 2, mean = fn.mean - hn_halving_budget(h);
     if (has_limit(h->max_excess)) {
@@ -74,19 +70,17 @@ static struct hn_interval over_budget(const struct hn_halving *h, const struct h
 }
 
 bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm) {
-    return (!has_budget(h) || over_budget(h, arm, HN_BY_BATCH, printed_level).mean <= 0) &&
+    return (!has_budget(h) || over_budget(h, arm, HN_OVER_BATCHES, printed_level).mean <= 0) &&
            in_time(h, arm);
 }
 
-bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm,
-                        enum hn_replicate by) {
+bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm, enum hn_over by) {
     struct hn_interval over = over_budget(h, arm, by, edge_level);
     return has_budget(h) && over.lo <= 0 && over.hi > 0;
 }
 
 // Above the budget of false negatives, and perhaps within.
-static bool may_be_within(const struct hn_halving *h, const struct hn_arm *arm,
-                          enum hn_replicate by) {
+static bool may_be_within(const struct hn_halving *h, const struct hn_arm *arm, enum hn_over by) {
     return !hn_halving_within(h, arm) && in_time(h, arm) && hn_halving_on_edge(h, arm, by);
 }
 
@@ -327,7 +321,7 @@ static void find_best(struct hn_halving *h) {
 static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64_t i, double gain) {
     struct hn_arm *arm = &h->arm[i];
     const struct hn_evidence *e = &arm->evidence;
-    enum hn_replicate by = hn_halving_replicate(e);
+    enum hn_over by = hn_over_of(e->seeds);
     bool counts =
         i != h->best && i != h->reference && (arm->fate == HN_ARM_LEFT || arm->fate == HN_ARM_CUT);
     arm->behind = (struct hn_interval){NAN, NAN, NAN};
@@ -357,8 +351,8 @@ static enum hn_code hold_together(struct hn_context *ctx, struct hn_halving *h) 
     if (h->best >= 0) {
         const struct hn_evidence *e = &h->arm[h->best].evidence;
         const struct hn_evidence *reference = &h->arm[h->reference].evidence;
-        if (hn_evidence_difference(ctx, e, reference, hn_halving_replicate(e),
-                                   hn_halving_together(h), &h->best_over) ||
+        if (hn_evidence_difference(ctx, e, reference, hn_over_of(e->seeds), hn_halving_together(h),
+                                   &h->best_over) ||
             hn_evidence_difference(ctx, e, reference, decides(e->seeds), level_of(h), &over))
             return ctx->code;
     }
@@ -374,11 +368,11 @@ static enum hn_code hold_together(struct hn_context *ctx, struct hn_halving *h) 
 
 bool hn_halving_undecided(const struct hn_halving *h, int64_t i) {
     const struct hn_arm *arm = &h->arm[i];
-    enum hn_replicate by = hn_halving_replicate(&arm->evidence);
+    enum hn_over by = hn_over_of(arm->evidence.seeds);
     bool within =
         in_time(h, arm) && (!has_budget(h) || !(over_budget(h, arm, by, edge_level).lo > 0));
     return i != h->reference && arm->fate != HN_ARM_FAILED && within &&
-           !(by == HN_BY_SEED && arm->together.hi <= h->margin);
+           !(by == HN_OVER_SEEDS && arm->together.hi <= h->margin);
 }
 
 // The seeds to which undecided settings are brought next; 0: they have all.

@@ -108,8 +108,6 @@ bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm);
 // The budget of false negatives as a ratio; NaN without one.
 double hn_halving_budget(const struct hn_halving *h);
 // True if its false negatives, by those replicates, are on the edge of their budget.
-bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm, enum hn_replicate by);
+bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm, enum hn_over by);
 // Level of intervals of what is picked: those of all settings hold together with 95 % (Bonferroni).
 double hn_halving_together(const struct hn_halving *h);
-// Replicates of the intervals that are printed: seeds, where there are three.
-enum hn_replicate hn_halving_replicate(const struct hn_evidence *e);

@@ -5,6 +5,7 @@
 #include "core/options/option_text.h"
 #include "core/text.h"
 #include "harness/claims/claims_private.h"
+#include "results/analysis/means.h"
 #include "results/rows.h"
 
 #include <math.h>
@@ -359,41 +360,61 @@ static void set_replicate(const struct hn_results *r, const char *dataset, doubl
     snprintf(s->dataset, sizeof s->dataset, "%s", *family ? family : dataset);
 }
 
-static bool same_value(const struct hn_sample *a, const struct hn_sample *b) {
-    return a->replicate == b->replicate && strcmp(a->dataset, b->dataset) == 0 &&
-           strcmp(a->group, b->group) == 0 && strcmp(a->match, b->match) == 0 &&
-           (a->along == b->along || (isnan(a->along) && isnan(b->along)));
+static int by_number(double a, double b) { return (a > b) - (a < b); }
+
+// Of the same encoder, group and `along`.
+static int by_setting(const void *of, int64_t a, int64_t b) {
+    const struct hn_sample *sample = of, *x = &sample[a], *y = &sample[b];
+    int order = (x->replicate > y->replicate) - (x->replicate < y->replicate);
+    order = order ? order : isnan(x->along) - isnan(y->along);
+    order = order ? order : by_number(x->along, y->along);
+    order = order ? order : strcmp(x->dataset, y->dataset);
+    order = order ? order : strcmp(x->group, y->group);
+    return order ? order : strcmp(x->match, y->match);
 }
 
-// The sample before i that is of the same encoder, group and `along`, -1 = none.
-static int64_t sample_before(const struct hn_claim_samples *s, int64_t i, bool same_seed) {
-    for (int64_t k = 0; k < i; k++)
-        if (same_value(&s->sample[k], &s->sample[i]) &&
-            (!same_seed || s->sample[k].seed == s->sample[i].seed))
-            return k;
-    return -1;
+static int by_seed(const void *of, int64_t a, int64_t b) {
+    const struct hn_sample *sample = of;
+    return (sample[a].seed > sample[b].seed) - (sample[a].seed < sample[b].seed);
+}
+
+static bool share_a_seed(const struct hn_claim_samples *s, struct hn_replicates cells) {
+    for (int64_t i = 1; i < cells.n; i++)
+        if (s->sample[cells.row[i - 1]].seed == s->sample[cells.row[i]].seed)
+            return true;
+    return false;
+}
+
+// The first of the samples, with the mean of all. value: space for each.
+static struct hn_sample average(const struct hn_claim_samples *s, struct hn_replicates cells,
+                                double *value) {
+    int64_t first = cells.row[0];
+    for (int64_t i = 0; i < cells.n; i++) {
+        first = hn_min(first, cells.row[i]);
+        value[i] = s->sample[cells.row[i]].value;
+    }
+    struct hn_sample mean = s->sample[first];
+    mean.value = hn_values_mean(value, cells.n, 0).mean;
+    return mean;
 }
 
 // Each encoder's samples of one group and value of `along` become their mean over the sampler's
 // seeds. Samples that share their seed too are settings that the claim does not tell apart: all
 // stay, and the comparison says so.
-static void average_seeds(struct hn_claim_samples *s) {
-    for (int64_t i = 0; i < s->n; i++)
-        if (sample_before(s, i, true) >= 0)
-            return;
-    int64_t n = 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        s->sample[n] = s->sample[i];
-        s->sample[n].averaged = 1;
-        int64_t first = sample_before(s, n, false);
-        if (first < 0) {
-            n++;
-            continue;
-        }
-        struct hn_sample *mean = &s->sample[first];
-        mean->value += (s->sample[n].value - mean->value) / (double)++mean->averaged;
-    }
-    s->n = n;
+static enum hn_code average_seeds(struct hn_context *ctx, struct hn_claim_samples *s) {
+    const struct hn_grouping by = {s->sample, by_setting, by_seed};
+    struct hn_replicate_sets sets;
+    HN_SCOPE(ctx);
+    double *value = hn_alloc(ctx, s->n, sizeof *value);
+    if (!value || hn_replicates_find(ctx, s->n, by, &sets))
+        return ctx->code;
+    for (int64_t k = 0; k < sets.sets; k++)
+        if (share_a_seed(s, hn_replicates_at(&sets, k)))
+            return HN_OK;
+    for (int64_t k = 0; k < sets.sets; k++) // sample k is of set k, or of one before
+        s->sample[k] = average(s, hn_replicates_at(&sets, k), value);
+    s->n = sets.sets;
+    return HN_OK;
 }
 
 int64_t hn_samples_encoders(const struct hn_claim_samples *s) {
@@ -471,8 +492,8 @@ enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *w
         if (passes(&g, row) && add_sample(&g, row))
             return ctx->code;
     out->failed = g.failed;
-    if (!what->rows)
-        average_seeds(out);
+    if (!what->rows && average_seeds(ctx, out))
+        return ctx->code;
     if (out->n == 0 || g.failed > 0)
         say_why(&g);
     return HN_OK;

@@ -13,7 +13,6 @@ struct hn_phrase; // core/text.h
 struct hn_sample {
     char dataset[HN_CLAIM_DATASET], group[HN_CLAIM_AT], match[HN_CLAIM_AT];
     int64_t step, replicate, seed;
-    int64_t averaged;             // seeds in the mean
     const struct hn_table *table; // the row that the value is of, borrowed; of a mean the first
     int64_t row;
     enum hn_claim_replicates kind;

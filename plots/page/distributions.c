@@ -73,7 +73,8 @@ void hn_series_density(struct hn_series *s, struct hn_bins of, int64_t merge, do
 }
 
 static bool is_kept(const struct hn_groups *g, int64_t row) {
-    return hn_row_is_ok(&g->results->runs, row) && g->position[g->overview.of[row]].setting >= 0;
+    return hn_row_is_ok(&g->results->runs, row) &&
+           g->position[g->overview.cells.of[row]].setting >= 0;
 }
 
 // Bins are merged where pairs are few, to a hundred pairs a bin on average. 0: there are no pairs.

@@ -68,7 +68,7 @@ static enum hn_code add_accuracies(struct many *m, const struct hn_results *r, i
     if (code)
         return code == HN_NOT_APPLICABLE || code == HN_DATA ? HN_OK : code;
     for (int64_t row = 0; row < r->runs.rows; row++) {
-        int64_t k = t.overview.of[row];
+        int64_t k = t.overview.cells.of[row];
         if (t.base[k] >= 0 &&
             hn_table_set_real(m->ctx, &m->joined.runs, first + row, "accuracy",
                               hn_trained_value(&t, row, hn_trained_column(&t, k), HN_LAST_STEP)))

@@ -10,8 +10,6 @@
 
 const struct hn_mean hn_no_mean = {NAN, NAN, NAN, NAN, 0, HN_OVER_NOTHING, 1, 0};
 
-enum { FEWEST_SEEDS = 3 }; // that give an interval: Student's quantile of two is 12.7
-
 // Welford's running mean and sum of squares about it.
 struct moments {
     int64_t n;
@@ -131,7 +129,7 @@ static struct hn_mean mean_of(const struct moments *m, struct ends batches) {
     e.mean = m->mean;
     e.n = m->n;
     e.freedom = (double)(m->n - 1);
-    if (m->n >= FEWEST_SEEDS)
+    if (hn_over_of(m->n) == HN_OVER_SEEDS)
         set_interval(&e, HN_OVER_SEEDS, half_of(m), half_of(m));
     else
         set_interval(&e, HN_OVER_BATCHES, batches.below / (double)m->n,
@@ -193,7 +191,7 @@ struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicat
     for (int64_t i = 0; i < cells.n; i++)
         if (has(&d, cells.row[i])) {
             add(&m, number(&d, d.value, cells.row[i]));
-            if (m.n < FEWEST_SEEDS)
+            if (hn_over_of(m.n) == HN_OVER_BATCHES)
                 pool(&batches, &d, cells.row[i], false);
         }
     struct hn_mean e = mean_of(&m, batches);
@@ -240,7 +238,7 @@ struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_re
     for (int64_t i = 0, k = 0; find_pair(&d, a, b, &i, &k); i++, k++) {
         int64_t one = a.row[i], other = b.row[k];
         add(&m, hn_beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
-        if (m.n < FEWEST_SEEDS) {
+        if (hn_over_of(m.n) == HN_OVER_BATCHES) {
             pool(&batches, &d, one, false);
             pool(&batches, &d, other, true);
         }

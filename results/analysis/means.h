@@ -3,13 +3,9 @@
 // CSV say with a ± comes from here, so that the same cells give the same number everywhere.
 #pragma once
 
+#include "results/analysis/replicates.h"
 #include "results/records.h"
 #include "results/store.h"
-
-// Replicates of an interval. Seeds are independent: each draws its batches, and builds its sampler,
-// anew. Batches of one seed share a build, so their interval says nothing of other builds: it is
-// given only where fewer than three seeds leave no other.
-enum hn_over { HN_OVER_NOTHING, HN_OVER_BATCHES, HN_OVER_SEEDS };
 
 struct hn_mean {
     double mean;   // NaN: no value
@@ -24,13 +20,7 @@ struct hn_mean {
 };
 extern const struct hn_mean hn_no_mean; // NaN throughout, of no cell
 
-// Cells of one setting in the order of their seeds: row[n] of /runs, borrowed.
-struct hn_replicates {
-    const int64_t *row;
-    int64_t n;
-};
-
-// True if the cell is finished and has a finite number in the column.
+// Cells are rows of /runs. True if the cell is finished and has a finite number in the column.
 bool hn_cell_has(const struct hn_results *r, int64_t row, const char *column);
 bool hn_any_cell_has(const struct hn_results *r, const char *column);
 // The mean over those cells. Interval: Student's over three seeds or more; over fewer, from the

@@ -86,17 +86,43 @@ bool hn_overview_same_problem(const struct hn_overview *o, int64_t a, int64_t b)
     return agree(o, o->first[a], o->first[b], HN_OF_PROBLEM);
 }
 
-static void find_settings(struct hn_overview *o) {
-    for (int64_t cell = 0; cell < runs_of(o)->rows; cell++) {
-        int64_t s = 0;
-        while (s < o->settings && !agree(o, o->first[s], cell, HN_OF_SAMPLER))
-            s++;
-        if (s == o->settings)
-            o->first[o->settings++] = cell;
-        else if (!hn_row_is_ok(runs_of(o), o->first[s]) && hn_row_is_ok(runs_of(o), cell))
+struct by_identity {
+    const struct hn_overview *o;
+    int seed;
+};
+
+static int by_setting(const void *of, int64_t a, int64_t b) {
+    const struct hn_overview *o = ((const struct by_identity *)of)->o;
+    int order = 0;
+    for (int64_t i = 0; i < o->columns && !order; i++)
+        if (o->identity[i].kind <= HN_OF_SAMPLER)
+            order = value_at(o, a, i) - value_at(o, b, i);
+    return order;
+}
+
+static int by_seed(const void *of, int64_t a, int64_t b) {
+    const struct by_identity *by = of;
+    double x = hn_table_number(runs_of(by->o), by->seed, a),
+           y = hn_table_number(runs_of(by->o), by->seed, b);
+    return (x > y) - (x < y);
+}
+
+static enum hn_code find_settings(struct hn_context *ctx, struct hn_overview *o) {
+    const struct hn_table *t = runs_of(o);
+    const struct by_identity by = {o, hn_table_find(t, "seed")};
+    if (hn_replicates_find(ctx, t->rows, (struct hn_grouping){&by, by_setting, by_seed}, &o->cells))
+        return ctx->code;
+    o->settings = o->cells.sets;
+    for (int64_t s = 0; s < o->settings; s++)
+        o->first[s] = -1;
+    for (int64_t cell = 0; cell < t->rows; cell++) {
+        int64_t s = o->cells.of[cell];
+        bool ok = hn_row_is_ok(t, cell);
+        if (o->first[s] < 0 || (ok && o->seeds[s] == 0))
             o->first[s] = cell;
-        o->of[cell] = s;
+        o->seeds[s] += ok;
     }
+    return HN_OK;
 }
 
 // With which others each setting is compared.
@@ -114,36 +140,6 @@ static void find_leagues(struct hn_overview *o) {
                 agree(o, o->first[s], o->first[k], HN_OF_WEIGHTING))
                 o->base[s] = k;
     }
-}
-
-struct seeded {
-    double seed;
-    int64_t setting, row;
-};
-
-static int by_setting(const void *a, const void *b) {
-    const struct seeded *x = a, *y = b;
-    int settings = (x->setting > y->setting) - (x->setting < y->setting);
-    int seeds = (x->seed > y->seed) - (x->seed < y->seed);
-    return settings ? settings : seeds ? seeds : (x->row > y->row) - (x->row < y->row);
-}
-
-// Puts the cells of each setting one behind the other, by seed.
-static enum hn_code sort_cells(struct hn_context *ctx, struct hn_overview *o) {
-    HN_SCOPE(ctx);
-    const struct hn_table *t = runs_of(o);
-    struct seeded *cell = hn_alloc(ctx, t->rows, sizeof *cell);
-    if (!cell)
-        return ctx->code;
-    for (int64_t row = 0; row < t->rows; row++)
-        cell[row] = (struct seeded){hn_table_real(t, row, "seed"), o->of[row], row};
-    qsort(cell, (size_t)t->rows, sizeof *cell, by_setting);
-    for (int64_t i = 0; i < t->rows; i++) {
-        o->row[i] = cell[i].row;
-        o->start[cell[i].setting + 1] = i + 1;
-        o->seeds[cell[i].setting] += hn_row_is_ok(t, cell[i].row);
-    }
-    return HN_OK;
 }
 
 bool hn_overview_varies(const struct hn_overview *o, const char *axis) {
@@ -331,15 +327,15 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
     if (!HN_ZALLOC(ctx, out->identity, r->runs.n_columns) ||
         !HN_ALLOC_ROWS(ctx, out->same, cells, r->runs.n_columns) ||
         !HN_ALLOC(ctx, out->first, cells) || !HN_ALLOC(ctx, out->base, cells) ||
-        !HN_ALLOC(ctx, out->row, cells) || !HN_ZALLOC(ctx, out->start, cells + 1) ||
         !HN_ALLOC(ctx, out->league, cells) || !HN_ZALLOC(ctx, out->seeds, cells) ||
-        !HN_ALLOC(ctx, out->per_anchor, cells) || !HN_ALLOC(ctx, out->of, cells) ||
-        !HN_ZALLOC(ctx, out->standing, cells) || !HN_ZALLOC(ctx, out->last, cells))
+        !HN_ALLOC(ctx, out->per_anchor, cells) || !HN_ZALLOC(ctx, out->standing, cells) ||
+        !HN_ZALLOC(ctx, out->last, cells))
         return ctx->code;
-    find_identities(out, out->of); // as scratch space, until settings are found
-    find_settings(out);
+    find_identities(out, out->base); // as scratch space, until settings are found
+    if (find_settings(ctx, out))
+        return ctx->code;
     find_leagues(out);
-    if (sort_cells(ctx, out) || learn_spreads(ctx, out))
+    if (learn_spreads(ctx, out))
         return ctx->code;
     find_axes(out);
     find_headed(out);
@@ -432,17 +428,16 @@ struct hn_phrase hn_overview_shared(const struct hn_overview *o, int64_t setting
 }
 
 bool hn_overview_leads(const struct hn_overview *o, int64_t setting) {
-    return o->of[value_at(o, o->first[setting], identity_at(o, "sampler"))] == setting;
+    return o->cells.of[value_at(o, o->first[setting], identity_at(o, "sampler"))] == setting;
 }
 
 int64_t hn_overview_setting(const struct hn_overview *o, const struct hn_table *t, int64_t row) {
     int64_t cell = hn_whole(hn_table_real(t, row, "run"), -1);
-    return cell >= 0 && cell < runs_of(o)->rows ? o->of[cell] : -1;
+    return cell >= 0 && cell < runs_of(o)->rows ? o->cells.of[cell] : -1;
 }
 
 struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t setting) {
-    return (struct hn_replicates){o->row + o->start[setting],
-                                  o->start[setting + 1] - o->start[setting]};
+    return hn_replicates_at(&o->cells, setting);
 }
 
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column) {

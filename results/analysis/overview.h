@@ -44,10 +44,9 @@ struct hn_overview {
         struct hn_prior to_base, pairs;
     } * learned[HN_LEARNED]; // [settings]
     double *noise[2];
-    int64_t *row, *start; // [cells], [settings + 1]: see hn_overview_cells()
-    int64_t *of;          // [cells] the setting of each
-    int64_t settings, columns;
-    struct hn_identity { // a column by which cells are told apart
+    struct hn_replicate_sets cells;
+    int64_t settings, columns; // settings: cells.sets
+    struct hn_identity {       // a column by which cells are told apart
         int column;
         // Of where and how is measured, but for the next two; the columns `weighting` and `sampler`
         // and their options; no identity, but known of each cell: the steps that a training did.

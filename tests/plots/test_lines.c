@@ -340,7 +340,7 @@ static void look_at_rows_alike(void) {
     for (int64_t row = 0; row < r.runs.rows; row++)
         if (is_walk(&r.runs, row)) {
             bool alike = hn_row_has(&r.runs, row, "alpha", "0.2");
-            CU_ASSERT_EQUAL(g.position[g.overview.of[row]].setting >= 0, alike);
+            CU_ASSERT_EQUAL(g.position[g.overview.cells.of[row]].setting >= 0, alike);
             with += alike;
             without += !alike;
         }

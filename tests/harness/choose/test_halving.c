@@ -112,8 +112,8 @@ static struct tally simulate(struct world *w, double error) {
         t.max_dots = fmax(t.max_dots, h.dots);
         struct hn_interval hard = {NAN, NAN, NAN};
         if (h.best >= 0)
-            hard = hn_evidence_hard(&arm[h.best].evidence,
-                                    hn_halving_replicate(&arm[h.best].evidence), 0.95);
+            hard = hn_evidence_hard(&arm[h.best].evidence, hn_over_of(arm[h.best].evidence.seeds),
+                                    0.95);
         bool good = h.best >= 0 && w->hard[h.best] >= w->hard[1] - (hard.hi - hard.lo) / 2;
         t.poor += !good;
         t.lost += h.best != 1 && arm[1].standing != HN_ARM_RIVAL;
@@ -283,7 +283,7 @@ static void count_misses(struct world *w, int *together, int *alone) {
         HN_CHECK(&ctx, hn_halving_run(&ctx, &h));
         const struct hn_arm *best = &arm[h.best];
         double hard = w->hard[h.best], over = hard - w->hard[0], same = w->same[h.best];
-        enum hn_replicate by = hn_halving_replicate(&best->evidence);
+        enum hn_over by = hn_over_of(best->evidence.seeds);
         const double level[] = {hn_halving_together(&h), 0.95};
         int *const missed[] = {together, alone};
         for (int k = 0; k < 2; k++)
@@ -425,17 +425,17 @@ static void test_evidence(void) {
     HN_CHECK(&ctx, hn_evidence_add(&ctx, &a, one, 2, 3, 30));
     HN_CHECK(&ctx, hn_evidence_add(&ctx, &a, two, 1, 1, 10));
     HN_CHECK(&ctx, hn_evidence_add(&ctx, &b, two, 1, 1, 10));
-    CU_ASSERT_DOUBLE_EQUAL(hn_evidence_false(&a, HN_BY_BATCH, 0.95).mean, 3.0 / 25, 1e-15);
-    CU_ASSERT_DOUBLE_EQUAL(hn_evidence_false(&a, HN_BY_SEED, 0.95).mean, 3.0 / 25, 1e-15);
-    CU_ASSERT_DOUBLE_EQUAL(hn_evidence_hard(&a, HN_BY_SEED, 0.95).mean, 0.6, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(hn_evidence_false(&a, HN_OVER_BATCHES, 0.95).mean, 3.0 / 25, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(hn_evidence_false(&a, HN_OVER_SEEDS, 0.95).mean, 3.0 / 25, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(hn_evidence_hard(&a, HN_OVER_SEEDS, 0.95).mean, 0.6, 1e-15);
     CU_ASSERT_DOUBLE_EQUAL(hn_evidence_seconds(&a), 2, 1e-15);
     CU_ASSERT_DOUBLE_EQUAL(hn_evidence_dots(&a), 20, 1e-15);
     struct hn_interval d;
     // Over the seed that both have: 5/8 and 1/2; one replicate has no interval.
-    HN_CHECK(&ctx, hn_evidence_difference(&ctx, &a, &b, HN_BY_SEED, 0.95, &d));
+    HN_CHECK(&ctx, hn_evidence_difference(&ctx, &a, &b, HN_OVER_SEEDS, 0.95, &d));
     CU_ASSERT_DOUBLE_EQUAL(d.mean, 0.125, 1e-15);
     CU_ASSERT(isnan(d.lo));
-    HN_CHECK(&ctx, hn_evidence_difference(&ctx, &a, &a, HN_BY_BATCH, 0.95, &d));
+    HN_CHECK(&ctx, hn_evidence_difference(&ctx, &a, &a, HN_OVER_BATCHES, 0.95, &d));
     CU_ASSERT(fabs(d.lo) < 1e-15 && fabs(d.hi) < 1e-15);
     hn_free(&ctx, a.batch);
     hn_free(&ctx, b.batch);
@@ -462,9 +462,9 @@ static void test_edge_by_seeds(void) {
         const struct hn_evidence_batch batch[2] = {{1, 100, 0, 1}, {49 + 0.1 * seed, 100, 0, 1}};
         HN_CHECK(&ctx, hn_evidence_add(&ctx, &arm.evidence, batch, 2, 0, 0));
     }
-    CU_ASSERT(hn_halving_on_edge(&h, &arm, HN_BY_BATCH)); // 25.05 % +- 28 points
-    CU_ASSERT(!hn_halving_on_edge(&h, &arm, HN_BY_SEED)); // +- .3 points
-    CU_ASSERT_EQUAL(hn_halving_replicate(&arm.evidence), HN_BY_SEED);
+    CU_ASSERT(hn_halving_on_edge(&h, &arm, HN_OVER_BATCHES)); // 25.05 % +- 28 points
+    CU_ASSERT(!hn_halving_on_edge(&h, &arm, HN_OVER_SEEDS));  // +- .3 points
+    CU_ASSERT_EQUAL(hn_over_of(arm.evidence.seeds), HN_OVER_SEEDS);
     hn_own(&ctx, NULL);
     hn_free(&ctx, owner);
 }
