@@ -2,7 +2,11 @@
 // Difference estimator (Cassel, Sarndal and Wretman 1976) of the relevant pairs among mined ones:
 // sum of the predictions, plus the sum over judged ones of (relevant - predicted) / (times expected
 // in the sheets). A pair is predicted by a model fitted without its fifth of the judged pairs, so
-// that the estimate has next to no bias however wrong the model is. Intervals: Bayesian bootstrap
+// that the estimate has next to no bias however wrong the model is. Where a language model or the
+// like judged many pairs and people some of these, (relevant - predicted) of a pair is foretold by
+// trust times (its verdict - predicted): the sum is that over all its pairs, plus that over
+// people's of what remains (prediction-powered, Angelopoulos et al. 2023). Trust, within [0, 1], is
+// the slope of the one over the other in pairs of other fifths. Intervals: Bayesian bootstrap
 // (Rubin 1981) over judged pairs, with half a relevant pair more: that is Jeffreys' interval for a
 // share where all weights are equal, and has an upper end where no relevant pair was judged.
 #include "retrieval/estimate.h"
@@ -45,8 +49,41 @@ static int32_t rank_of(const struct hn_share_estimate *e, const struct hn_judged
     return e->population->rank[v->at.query * e->population->pool->width + v->at.position];
 }
 
-static double expected(const struct hn_share_estimate *e, const struct hn_judged_pair *v) {
-    return (double)e->rows * hn_population_probability(e->population, rank_of(e, v));
+// Pairs that one row of the sheets stands for; 0: it has none. Of people; of models.
+static double pairs_of_row(const struct hn_share_estimate *e, const struct hn_judged_pair *v,
+                           bool models) {
+    double drawn = hn_population_probability(e->population, rank_of(e, v));
+    int64_t here = models ? v->model_rows : v->rows, all = models ? e->model_rows : e->rows;
+    return here > 0 ? (double)here / ((double)all * drawn) : 0;
+}
+
+// Returns the trust in the models by the verdicts that are not of fold `without`; predicted[]
+// without their own folds.
+static double trust_of(const struct hn_share_estimate *e, const double *predicted,
+                       const uint8_t *fold, int without) {
+    double both = 0, square = 0;
+    for (int64_t i = 0; i < e->verdicts; i++) {
+        const struct hn_judged_pair *v = &e->verdict[i];
+        if (fold[i] == without || v->rows == 0 || v->model_rows == 0)
+            continue;
+        double weight = pow(pairs_of_row(e, v, false), 2), said = v->model - predicted[i];
+        both += weight * said * (v->relevant - predicted[i]);
+        square += weight * said * said;
+    }
+    return square > 0 ? fmax(0, fmin(1, both / square)) : 0;
+}
+
+// Turns predictions of the judged pairs into what the verdicts add to their sum.
+static void find_errors(struct hn_share_estimate *e, const uint8_t *fold) {
+    double trust[FOLDS];
+    for (int f = 0; f < FOLDS; f++)
+        trust[f] = trust_of(e, e->error, fold, f);
+    for (int64_t i = 0; i < e->verdicts; i++) {
+        const struct hn_judged_pair *v = &e->verdict[i];
+        double people = pairs_of_row(e, v, false), models = pairs_of_row(e, v, true);
+        double told = models > 0 ? trust[fold[i]] * (v->model - e->error[i]) : 0;
+        e->error[i] = people * (v->relevant - e->error[i] - told) + models * told;
+    }
 }
 
 // Deals the verdicts out by rank, those of one rank in random order. Sheets have a fixed number of
@@ -82,11 +119,11 @@ static enum hn_code fit_folds(struct hn_context *ctx, const struct hn_pair_model
             if (fold[i] != f)
                 continue;
             here++;
-            e->error[i] = (double)v->rows * (v->relevant - hn_pair_model_at(model, w, v->at)) /
-                          expected(e, v);
+            e->error[i] = hn_pair_model_at(model, w, v->at);
         }
         hn_pair_model_add(ctx, model, w, (double)here / (double)e->verdicts, e->predicted);
     }
+    find_errors(e, fold);
     hn_pair_model_fit(model, e->verdict, e->verdicts, fold, FOLDS, w);
     e->slope = w[1];
     return HN_OK;
@@ -94,15 +131,22 @@ static enum hn_code fit_folds(struct hn_context *ctx, const struct hn_pair_model
 
 enum hn_code hn_estimate_open(struct hn_context *ctx, const struct hn_miner *m,
                               const struct hn_population *population,
-                              const struct hn_judged_pair *verdict, int64_t verdicts, int64_t rows,
-                              uint64_t seed, struct hn_share_estimate *out) {
+                              const struct hn_judged_pair *verdict, int64_t verdicts, uint64_t seed,
+                              struct hn_share_estimate *out) {
     struct hn_pair_model model;
     const struct hn_pool *pool = population->pool;
     *out = (struct hn_share_estimate){
-        .population = population, .verdict = verdict, .verdicts = verdicts, .rows = rows};
-    if (verdicts > 0 && verdicts < HN_VERDICTS_MIN)
-        return hn_fail(ctx, HN_DATA, "%lld pairs are judged; judge at least %d",
-                       (long long)verdicts, HN_VERDICTS_MIN);
+        .population = population, .verdict = verdict, .verdicts = verdicts};
+    for (int64_t i = 0; i < verdicts; i++) {
+        out->rows += verdict[i].rows;
+        out->model_rows += verdict[i].model_rows;
+        out->people += verdict[i].rows > 0;
+    }
+    if (verdicts > 0 && out->people < HN_VERDICTS_MIN)
+        return hn_fail(
+            ctx, HN_DATA, "%lld pairs are judged%s; judge at least %d", (long long)out->people,
+            out->model_rows ? " by people, and nobody knows how often a model is wrong" : "",
+            HN_VERDICTS_MIN);
     out->predicted = hn_zalloc(ctx, pool->count * pool->width, sizeof(double));
     out->start = hn_zalloc(ctx, pool->count + 1, sizeof *out->start);
     out->error = hn_alloc(ctx, verdicts, sizeof(double));
@@ -122,7 +166,7 @@ enum hn_code hn_estimate_open(struct hn_context *ctx, const struct hn_miner *m,
 
 // The negatives of the setting that one judged pair of it stands for, on average.
 static double pairs_of_one(const struct hn_share_estimate *e, const struct hn_mined_pairs *mined) {
-    return mined->open > 0 ? mined->open / ((double)e->verdicts * mined->probability) : 0;
+    return mined->open > 0 ? mined->open / ((double)e->people * mined->probability) : 0;
 }
 
 struct hn_interval hn_estimate_share(struct hn_share_estimate *e,
@@ -139,7 +183,7 @@ struct hn_interval hn_estimate_share(struct hn_share_estimate *e,
         if (!mined->inside[i])
             continue;
         share.mean += error;
-        found = found || e->verdict[i].relevant > 0;
+        found = found || (e->verdict[i].rows > 0 && e->verdict[i].relevant > 0);
         for (int64_t r = 0; r < REPLICATES; r++)
             e->value[r] += e->weight[i * REPLICATES + r] * error;
     }

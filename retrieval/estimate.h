@@ -15,23 +15,24 @@ struct hn_share_estimate {
     double *predicted; // [count x width] probability that a candidate is relevant
     const struct hn_judged_pair *verdict; // [verdicts] by query and position
     int64_t verdicts;                     // 0: predictions are those of the ranks alone
-    int64_t rows;                         // of all sheets
+    int64_t people;                       // verdicts that people gave, too
+    int64_t rows, model_rows;             // of all sheets of people; of models
     int64_t *start;                       // [count + 1] verdicts of a query
     double *error;          // [verdicts] (relevant - predicted without it) / (times that
-                            // the pair is expected in the sheets)
+                            // the pair is expected in the sheets); with models: likewise, of both
     double *weight, *extra; // of the bootstrap: [verdicts x replicates], [replicates]
     double *value;          // [replicates] scratch
     double slope;           // b of the model: near 1 where known positives are like a
                             // random draw of the relevant passages
 };
-// Verdicts in ascending order, each pair once; `rows`: of all sheets. `seed` is that of the folds
-// and the bootstrap. Arrays belong to the owner of the time; the arguments are borrowed. HN_DATA:
-// fewer than HN_VERDICTS_MIN, but not none.
+// Verdicts in ascending order, each pair once. Where models judged, they judged every pair that
+// people did. `seed` is that of the folds and the bootstrap. Arrays belong to the owner of the
+// time; the arguments are borrowed. HN_DATA: people judged fewer than HN_VERDICTS_MIN, but there
+// are verdicts.
 HN_MUST_USE enum hn_code hn_estimate_open(struct hn_context *ctx, const struct hn_miner *m,
                                           const struct hn_population *population,
                                           const struct hn_judged_pair *verdict, int64_t verdicts,
-                                          int64_t rows, uint64_t seed,
-                                          struct hn_share_estimate *out);
+                                          uint64_t seed, struct hn_share_estimate *out);
 
 // The negatives of a setting.
 struct hn_mined_pairs {

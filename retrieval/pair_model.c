@@ -127,7 +127,7 @@ void hn_pair_model_fit(const struct hn_pair_model *m, const struct hn_judged_pai
     double relevant = 0, used = 0, along = 0, x[HN_PAIR_TERMS];
     int64_t width = m->population->pool->width;
     for (int64_t i = 0; i < n; i++)
-        if (fold[i] != without) {
+        if (fold[i] != without && verdict[i].rows > 0) {
             terms_of(m, verdict[i].at.query, verdict[i].at.query * width + verdict[i].at.position,
                      x);
             used++;
@@ -145,7 +145,7 @@ void hn_pair_model_fit(const struct hn_pair_model *m, const struct hn_judged_pai
             h[a * HN_PAIR_TERMS + a] = precision[a];
         }
         for (int64_t i = 0; i < n; i++) {
-            if (fold[i] == without)
+            if (fold[i] == without || verdict[i].rows == 0)
                 continue;
             terms_of(m, verdict[i].at.query, verdict[i].at.query * width + verdict[i].at.position,
                      x);

@@ -27,7 +27,8 @@ HN_MUST_USE enum hn_code hn_pair_model_open(struct hn_context *ctx, const struct
                                             const struct hn_population *population,
                                             struct hn_pair_model *out);
 
-// w[HN_PAIR_TERMS] = a, b, c: the posterior mode over the verdicts that are not of fold `without`.
+// w[HN_PAIR_TERMS] = a, b, c: the posterior mode over the verdicts that are not of fold `without`
+// and that a person gave.
 void hn_pair_model_fit(const struct hn_pair_model *m, const struct hn_judged_pair *verdict,
                        int64_t n, const uint8_t *fold, int without, double *w);
 double hn_pair_model_at(const struct hn_pair_model *m, const double *w, struct hn_pair_at at);

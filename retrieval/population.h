@@ -31,8 +31,10 @@ struct hn_pair_at {
 // A judged pair.
 struct hn_judged_pair {
     struct hn_pair_at at;
-    double relevant; // share of its judges who say so
-    int64_t rows;    // of all sheets that hold it
+    double relevant;    // share of the people who judged it and say so
+    int64_t rows;       // of all sheets of people that hold it; 0: no person judged it
+    double model;       // likewise, of models: the mean of what they say
+    int64_t model_rows; // 0: no model judged it
 };
 
 // n different pairs in random order: a systematic sample over ranks, each with queries in random

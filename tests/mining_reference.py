@@ -2,9 +2,9 @@
 """Mining as sentence-transformers does it, held to a reimplementation of its function in plain Python: random cases, text in,
 text out. Equal scores come by place in the corpus on both sides; the library itself leaves their order open.
 
-    mining_reference.py FOLDER [CASES]
+    mining_reference.py FOLDER [CASES [FIRST]]
 
-FOLDER: the one with st_reference.py. HARDNEG_LIBRARY names the library."""
+FOLDER: the one with st_reference.py. FIRST: seed of the first case. HARDNEG_LIBRARY names the library."""
 import os
 import sys
 
@@ -15,6 +15,7 @@ import hardneg  # noqa: E402
 import st_reference  # noqa: E402
 
 CASES = int(sys.argv[2]) if len(sys.argv) > 2 else 600
+FIRST = int(sys.argv[3]) if len(sys.argv) > 3 else 0
 COUNTED = ("absolute_margin", "relative_margin", "max_score")  # min_score counts there what others took, too
 
 
@@ -77,7 +78,7 @@ class Case:
 
 def main():
     negatives = 0
-    for seed in range(CASES):
+    for seed in range(FIRST, FIRST + CASES):
         case = Case(seed)
         (wanted, skipped), (found, lost) = case.wanted(), case.found()
         for q in wanted:

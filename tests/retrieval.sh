@@ -988,7 +988,8 @@ assert all(abs(x['false_hi'] - y['false_hi']) < 1e-9 for x, y in zip(a['settings
         expect "judged: $script" 3 "bad.tsv: $why" price many.h5 --judged bad.tsv
     done <<'F'
 5s/.$/2/|line 5: column 5, relevant, is 2
-7s/.$/yes/|line 7: column 5, relevant, is yes
+7s/.$/maybe/|line 7: column 5, relevant, is maybe
+7s/.$/0.5/|line 7: column 5, relevant, is 0.5
 9s/.$//|line 9: column 5, relevant, is empty
 3s/\t[0-9]*/\tx7/|line 3: the id x7 of a query is not in many.h5
 4s/\t[0-9]*\t[0-9]\.e/\t99999\t1.e/;4s/\t\([0-9]*\)\t[0-9]*\t/\t\1\t99999\t/|line 4: the id 99999 of a passage
@@ -1005,17 +1006,46 @@ F
     run price many.h5 --judged judged.csv --json
     check "judged: between commas" cmp -s out one.json
     expect "sheet: objects" 0 '' price many.h5 --sheet 400 -o sheet.jsonl
-    expect "judged objects: no answer" 3 'sheet.jsonl: line 1: column 7, relevant, is empty' price many.h5 --judged sheet.jsonl
+    expect "judged objects: by whom" 3 'sheet.jsonl: line 1: does not say who judged' price many.h5 --judged sheet.jsonl
     pycheck "sheet: objects are filled in" "import json
 rows = [json.loads(line) for line in open('sheet.jsonl')]
 table = [line.rstrip('\\n').split('\\t') for line in open('judged.tsv')][1:]
-assert [[str(r['row']), r['query'], r['passage']] for r in rows] == [t[:3] for t in table] and 'prompt' in rows[0]
-answers = [lambda v: v, str, bool]
+assert [[str(r['row']), r['query'], r['passage']] for r in rows] == [t[:3] for t in table] and 'prompt' not in rows[0]
+def write(name, lines): open(name, 'w').writelines(json.dumps(r) + '\\n' for r in lines)
+write('empty.jsonl', [dict(r, judge='person') for r in rows])
+yes, no = ['yes', 'True', 'RELEVANT', '1', 1, True, 1.0], ['No.', 'false', 'not relevant', ' 0 ', 0, False, 0.0]
 for i, (r, t) in enumerate(zip(rows, table)):
-    r['relevant'] = answers[i % 3](int(t[4]))
-open('judged.jsonl', 'w').writelines(json.dumps(r) + '\\n' for r in rows)"
+    r.update(judge='person ' + str(i % 2), relevant=(yes if t[4] == '1' else no)[i % 7])
+write('judged.jsonl', rows)
+write('short.jsonl', [{'id': r['id'], 'judge': 'person', 'verdict': r['relevant']} for r in rows])
+# A model errs in one of ten, and has a probability in place of one verdict.
+for i, (r, t) in enumerate(zip(rows, table)):
+    r.update(judge='gpt-x', relevant=(t[4] == '1') != (i % 10 == 3))
+rows[5]['relevant'] = .25
+write('model.jsonl', rows)
+write('refused.jsonl', rows[:6] + [dict(rows[6], relevant='I cannot say.')] + rows[7:])
+write('other.jsonl', [{'id': '1-0-99999-0.1', 'judge': 'gpt-x', 'answer': 1}])"
+    expect "judged objects: no answer" 3 'empty.jsonl: line 1: column 6, relevant, is empty' price many.h5 --judged empty.jsonl
     run price many.h5 --judged judged.jsonl --json
     check "judged: objects" cmp -s out one.json
+    run price many.h5 --judged short.jsonl --json
+    check "judged: objects by their id" cmp -s out one.json
+    expect "judged: a model refuses" 3 'refused.jsonl: line 7: column 6 is I cannot say.: no verdict of gpt-x; ask it again' price many.h5 --judged refused.jsonl
+    expect "judged: another's id" 3 'other.jsonl: line 1: the id 1-0-99999-0.1 is not one that' price many.h5 --judged other.jsonl
+    expect "judged: by a model alone" 3 '0 pairs are judged by people, and nobody knows how often a model is wrong' price many.h5 --judged model.jsonl
+    head -n 101 judged.tsv >part.tsv
+    expect "judged: by a model, and in part by people" 0 'from 100 judged pairs and 400 that gpt-x judged, whose errors these show' price many.h5 --judged model.jsonl --judged part.tsv
+    run price many.h5 --judged model.jsonl --judged part.tsv --json
+    cp out both.json
+    run price many.h5 --judged part.tsv --judged model.jsonl --json --threads 4
+    check "judged: order of judges and threads do not matter" cmp -s out both.json
+    pycheck "judged: a model narrows the interval" "import json
+t, m = (json.load(open(f)) for f in ('truth.json', 'both.json'))
+assert m['judged'] == 100 and m['answered'] == 400 and m['models'] == 'gpt-x'
+held = [b['false_lo'] <= a['false_negatives'] <= b['false_hi'] for a, b in zip(t['settings'], m['settings']) if a['negatives']]
+assert sum(held) >= .8 * len(held), held"
+    head -n 80 model.jsonl >less.jsonl
+    expect "judged: a model has not judged all of people's" 3 'gpt-x has not judged passage [0-9]+ of query [0-9]+, which people have' price many.h5 --judged less.jsonl --judged part.tsv
     head -n 5 judged.tsv >few.tsv
     expect "judged: too few" 3 '4 pairs are judged; judge at least 10' price many.h5 --judged few.tsv
     expect "recommend by judged pairs" 0 'The hardest that is shown to have at most 30 %' price many.h5 --judged judged.tsv --recommend --max-fn 0.3
@@ -1066,6 +1096,57 @@ assert 'max-rank=12' in c['options'] and c['share_hi'] <= .9 and c['negatives'] 
     expect "certificate of others" 3 'cert.json: certifies other negatives' mine many.h5 -n 4 -o others.jsonl --certificate cert.json
     check "certificate of others: nothing is written" test ! -e others.jsonl
     expect "no certificate" 3 'is no certificate' mine many.h5 -n 4 -o others.jsonl --certificate for.json
+}
+
+# A certificate by few verdicts of people, and those of a model on all pairs.
+test_certify_model() {
+    run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
+    local mine='--min-rank 4 -n 4' truth
+    with_python "certificates with a model" || return 0
+    run price many.h5 --for "$mine" --json
+    truth=$("$python" -c "import json; print(json.load(open('out'))['truth'])" 2>err)
+    expect "model: all pairs" 0 'all.jsonl: rows 1 to 2800 of 2800. Write the answer to prompt .* judge' price many.h5 --for "$mine" --sheet 100000 -o all.jsonl
+    run price many.h5 --for "$mine" --sheet 300 -o c1.tsv
+    judge c1.tsv j1.tsv
+    pycheck "model: it answers" "import json, h5py
+f = h5py.File('many.h5')
+at, ids = f['truth/indptr'][:], f['truth/indices'][:]
+with open('model.jsonl', 'w') as out, open('part.jsonl', 'w') as part:
+    for i, line in enumerate(open('all.jsonl')):
+        r = json.loads(line)
+        q = int(r['query'])
+        line = json.dumps({'id': r['id'], 'judge': 'gpt-x', 'verdict': ['no', 'yes'][bool(int(r['passage']) in ids[at[q]:at[q + 1]]) != (i % 50 == 7)]}) + '\\n'
+        out.write(line)
+        if i < 2000: part.write(line)"
+    expect "model: alone it shows nothing" 5 'undecided: nobody knows how often gpt-x is wrong' price many.h5 --for "$mine" --max-fn 0.5 --judged model.jsonl --certificate no.json
+    check "model: no certificate of that" test ! -e no.json
+    expect "model: alone, told plainly" 0 'gpt-x judged all 2800, and calls [0-9.]+ % relevant; nobody knows how often it is wrong' price many.h5 --for "$mine" --judged model.jsonl
+    expect "model: it is to judge all" 3 'gpt-x judged the first 2000 of 2800 pairs' price many.h5 --for "$mine" --judged part.jsonl --judged j1.tsv
+    run price many.h5 --for "$mine" --judged j1.tsv --json
+    cp out people.json
+    expect "model: with people" 0 'of the 300 that people judged, too, [0-9]+ are relevant by both' price many.h5 --for "$mine" --judged model.jsonl --judged j1.tsv
+    run price many.h5 --for "$mine" --judged model.jsonl --judged j1.tsv --json
+    cp out both.json
+    pycheck "model: the truth is within, and the interval is narrower" "import json
+a, b = (json.load(open(f)) for f in ('people.json', 'both.json'))
+truth = $truth
+assert b['answered'] == 2800 and b['models'] == 'gpt-x' and b['judged'] == 300
+assert b['share_lo'] <= truth <= b['share_hi'], (b['share_lo'], truth, b['share_hi'])
+assert b['share_hi'] - b['share_lo'] < .9 * (a['share_hi'] - a['share_lo']), (a, b)"
+    expect "model: shown" 0 'Shown: at most' price many.h5 --for "$mine" --max-fn 0.5 --judged model.jsonl --judged j1.tsv --certificate cert.json
+    # shellcheck disable=SC2086 # words are wanted
+    expect "model: certified" 0 '' mine many.h5 $mine -o certified.jsonl --certificate cert.json
+    pycheck "certificate: names the model" "import json
+c = json.load(open('certified.jsonl.certificate.json'))
+assert c['models'] == 'gpt-x' and c['answered'] == 2800 and c['judged'] == 300"
+    # A prompt that holds both texts.
+    make_files
+    [ -e r.h5 ] || run import "${files[@]}" --qrels beir.tsv -o r.h5
+    run price r.h5 --for '-n 1' --sheet 2 -o prompts.jsonl
+    pycheck "model: prompts" "import json
+for line in open('prompts.jsonl'):
+    r = json.loads(line)
+    assert r['query_text'] in r['prompt'] and r['passage_text'] in r['prompt'] and r['relevant'] is None and r['judge'] is None"
 }
 
 # The options of relevance are those of mine, for the settings, the sheet and what follows from it; what was judged before is in no sheet.
@@ -1294,5 +1375,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_parts test_step test_refused test_pairs test_synth test_mine test_candidates test_sources test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_parts test_step test_refused test_pairs test_synth test_mine test_candidates test_sources test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_certify test_certify_model test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
 finish

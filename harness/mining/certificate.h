@@ -16,6 +16,8 @@ struct hn_certificate {
     int64_t pairs, judges;      // judged pairs; judges of one at most
     int64_t negatives, decided; // all; of them judged before, in the snapshot
     double relevant;
+    int64_t answered;   // pairs that models judged, too
+    const char *models; // their names; "": none
     const char *sha256; // of the negatives
 };
 // A row of negatives goes into their digest.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `hardneg price --for`: the price of the negatives that `mine` would write with these options, and
 // whether few enough of them are false, by judging some until it is known.
+#include "core/files.h"
 #include "core/options/option_argv.h"
 #include "core/random.h"
 #include "core/text.h"
@@ -8,6 +9,7 @@
 #include "harness/mining/corpus.h"
 #include "harness/mining/price_work.h"
 #include "results/records.h"
+#include "retrieval/certify_model.h"
 #include "retrieval/listed.h"
 #include "retrieval/miner.h"
 #include "retrieval/price.h"
@@ -33,8 +35,11 @@ struct work {
     struct hn_mined mined;
     struct hn_price price;
     struct negatives all;
-    double *relevant;              // [judged] of the first pairs in order
+    double *relevant;              // [judged] of the first pairs in order, by people
+    double *model;                 // [answered] likewise, by models; all pairs, or none
     int64_t judged, judges, drawn; // drawn: rows of the next sheet
+    int64_t answered;
+    const char *models; // names; "": none
     double sum;
     struct hn_interval share;
     enum hn_certify verdict;
@@ -108,9 +113,15 @@ static enum hn_code load(struct hn_context *ctx, struct work *c, const char *pat
     return list(ctx, c);
 }
 
+// Verdicts of people, or of models, on pairs in order.
+struct verdicts {
+    double *mean, *judges; // [pairs] judges: 0: none
+    int64_t n;             // the last that is judged
+};
+
 // The pair that a row of a sheet is to be; judges of the same one are added.
 static enum hn_code add_row(struct hn_context *ctx, const struct work *c,
-                            const struct hn_sheet_row *row, double *sum, double *judges) {
+                            const struct hn_sheet_row *row, struct verdicts *to) {
     const char *sheet = c->w->p->judged.item[row->sheet];
     const struct negatives *all = &c->all;
     const struct hn_sheet_row *pair =
@@ -122,35 +133,71 @@ static enum hn_code add_row(struct hn_context *ctx, const struct work *c,
             "give the --for, --seed, --step and --dim of the sheet, and the file that it was "
             "drawn from",
             sheet, (long long)row->line, (long long)row->number);
-    sum[row->number - 1] += row->sum;
-    judges[row->number - 1] += row->judges;
+    to->mean[row->number - 1] += row->sum;
+    to->judges[row->number - 1] += row->judges;
+    to->n = hn_max(to->n, row->number);
+    return HN_OK;
+}
+
+// who: " of a model", or "".
+static enum hn_code find_means(struct hn_context *ctx, struct verdicts *v, const char *who) {
+    for (int64_t k = 0; k < v->n; k++) {
+        if (v->judges[k] == 0)
+            return hn_fail(
+                ctx, HN_DATA,
+                "row %lld is in no sheet%s, and later ones are: give all sheets from the "
+                "first",
+                (long long)k + 1, who);
+        v->mean[k] /= v->judges[k];
+    }
     return HN_OK;
 }
 
 static enum hn_code read_judged(struct hn_context *ctx, struct work *c) {
     struct hn_sheet_row *row;
-    int64_t n;
-    if (hn_sheet_read(ctx, &c->w->corpus, &c->w->p->judged, &row, &n))
+    struct verdicts people = {0}, models = {0};
+    int64_t n, all = c->all.n;
+    if (hn_sheet_read(ctx, &c->w->corpus, &c->w->p->judged, &row, &n) ||
+        !(c->models = hn_sheet_models(ctx, row, n)) || !HN_ZALLOC(ctx, people.mean, all) ||
+        !HN_ZALLOC(ctx, people.judges, all) || !HN_ZALLOC(ctx, models.mean, all) ||
+        !HN_ZALLOC(ctx, models.judges, all))
         return ctx->code;
-    double *judges = hn_zalloc(ctx, c->all.n, sizeof *judges);
-    c->relevant = hn_zalloc(ctx, c->all.n, sizeof *c->relevant);
-    if (!judges || !c->relevant)
-        return ctx->code;
-    for (int64_t i = 0; i < n; i++) {
-        if (add_row(ctx, c, &row[i], c->relevant, judges))
+    for (int64_t i = 0; i < n; i++)
+        if (add_row(ctx, c, &row[i], row[i].model ? &models : &people))
             return ctx->code;
-        c->judged = hn_max(c->judged, row[i].number);
+    if (find_means(ctx, &people, "") || find_means(ctx, &models, " of a model"))
+        return ctx->code;
+    if (models.n > 0 && models.n < all)
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s judged the first %lld of %lld pairs, and a certificate takes its verdict "
+            "on every one: draw all with --sheet %lld, without --judged, into another "
+            ".jsonl",
+            c->models, (long long)models.n, (long long)all, (long long)all);
+    c->relevant = people.mean;
+    c->judged = people.n;
+    c->model = models.mean;
+    c->answered = models.n;
+    for (int64_t k = 0; k < people.n; k++) {
+        c->sum += people.mean[k];
+        c->judges = hn_max(c->judges, (int64_t)people.judges[k]);
     }
-    for (int64_t k = 0; k < c->judged; k++) {
-        if (judges[k] == 0)
-            return hn_fail(ctx, HN_DATA,
-                           "row %lld is in no sheet, and later ones are: give all sheets from the "
-                           "first",
-                           (long long)k + 1);
-        c->relevant[k] /= judges[k];
-        c->sum += c->relevant[k];
-        c->judges = hn_max(c->judges, (int64_t)judges[k]);
+    return HN_OK;
+}
+
+// limit: of these pairs; NaN: none is asked for.
+static enum hn_code find_share(struct hn_context *ctx, struct work *c, double limit) {
+    if (c->answered > 0) {
+        const struct hn_double_verdicts all = {c->relevant, c->model, c->judged, c->all.n};
+        c->share = hn_certified_share_by_model(&all);
+        c->verdict = isnan(limit) ? HN_CERTIFY_OPEN : hn_certify_by_model(&all, limit);
+        return HN_OK;
     }
+    struct hn_certifier test = {0};
+    if (hn_certified_share(ctx, c->relevant, c->judged, c->all.n, &c->share) ||
+        (!isnan(limit) && hn_certify(ctx, c->relevant, c->judged, c->all.n, limit, &test)))
+        return ctx->code;
+    c->verdict = isnan(limit) ? HN_CERTIFY_OPEN : hn_certifier_says(&test);
     return HN_OK;
 }
 
@@ -159,19 +206,15 @@ static enum hn_code decide(struct hn_context *ctx, struct work *c) {
     const struct hn_price_work *w = c->w;
     double limit = w->p->max_fn, truth = c->price.false_share.mean;
     double all = (double)(c->all.n + c->all.decided), open = (double)c->all.n / all;
-    if (hn_certified_share(ctx, c->relevant, c->judged, c->all.n, &c->share))
+    bool judged = w->p->judged.count > 0 && open > limit;
+    if (find_share(ctx, c, judged ? limit / open : NAN))
         return ctx->code;
     c->share = (struct hn_interval){c->share.mean * open, c->share.lo * open, c->share.hi * open};
     if (isnan(limit))
         return HN_OK;
     if (open <= limit)
         c->verdict = HN_CERTIFY_SHOWN;
-    else if (w->p->judged.count) {
-        struct hn_certifier test;
-        if (hn_certify(ctx, c->relevant, c->judged, c->all.n, limit / open, &test))
-            return ctx->code;
-        c->verdict = hn_certifier_says(&test);
-    } else if (!isnan(truth))
+    else if (!judged && !isnan(truth))
         c->verdict = truth <= limit ? HN_CERTIFY_SHOWN : HN_CERTIFY_PASSED;
     return HN_OK;
 }
@@ -190,6 +233,29 @@ static enum hn_code draw(struct hn_context *ctx, struct work *c) {
     return hn_sheet_write(ctx, &c->w->corpus, row, n, c->w->p->output);
 }
 
+// Prints the share that the model calls relevant, and how often people say otherwise.
+static void print_model(const struct work *c) {
+    double sum = 0, said = 0, both = 0, relevant = 0;
+    if (c->answered == 0)
+        return;
+    for (int64_t k = 0; k < c->all.n; k++)
+        sum += c->model[k];
+    for (int64_t k = 0; k < c->judged; k++) {
+        said += c->model[k];
+        both += c->model[k] * c->relevant[k];
+        relevant += c->relevant[k];
+    }
+    printf("%s judged all %lld, and calls %.2f %% relevant", c->models, (long long)c->answered,
+           100 * sum / (double)c->answered);
+    if (c->judged == 0)
+        printf("; nobody knows how often it is wrong: have people judge some, without seeing what "
+               "it says.\n");
+    else
+        printf("; of the %lld that people judged, too, %g are relevant by both, %g by people "
+               "alone, %g by it alone. Its errors are in the interval.\n",
+               (long long)c->judged, both, relevant - both, said - both);
+}
+
 static void print_price(const struct work *c) {
     const struct hn_price *p = &c->price;
     printf("%s: %lld negatives of %s by %s: hardness %.2f; %.1f %% of the queries get fewer than "
@@ -204,20 +270,24 @@ static void print_price(const struct work *c) {
     if (c->all.decided > 0)
         printf("Of them %lld were judged before and need no verdict, %lld were not.\n",
                (long long)c->all.decided, (long long)c->all.n);
+    print_model(c);
     if (c->judged > 0)
-        printf("%s judged: %.2f %% are false [%.2f, %.2f], wherever one stops.\n",
+        printf("%s judged by people: %.2f %% are false [%.2f, %.2f], wherever one stops.\n",
                hn_counted(c->judged, "pair").text, 100 * c->share.mean, 100 * c->share.lo,
                100 * c->share.hi);
 }
 
 static void print_sheet(const struct work *c) {
     const struct hn_price_params *p = c->w->p;
+    const char *fill = hn_ends_in(p->output ? p->output : "", ".jsonl")
+                           ? "Write the answer to prompt into relevant, and the name of the model, "
+                             "or person, into judge (a model judges all pairs)"
+                           : "Write 1 into relevant if the passage answers the query, else 0";
     if (c->drawn > 0)
-        printf("%s: rows %lld to %lld of %lld. Write 1 into relevant if the passage answers the "
-               "query, "
-               "else 0; then give it in --judged, with all sheets before it.\n",
+        printf("%s: rows %lld to %lld of %lld. %s; then give it in --judged, with all sheets "
+               "before it.\n",
                p->output, (long long)c->judged + 1, (long long)(c->judged + c->drawn),
-               (long long)c->all.n);
+               (long long)c->all.n, fill);
     else if (p->sheet > 0)
         printf("No more pairs are to be judged: %s is not written.\n", p->output);
 }
@@ -226,7 +296,7 @@ static json_t *document(const struct work *c) {
     const struct hn_price *p = &c->price;
     return json_pack(
         "{s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:o, s:o, s:o, s:s, "
-        "s:I, s:I}",
+        "s:I, s:I, s:I, s:s}",
         "file", hn_json_text(c->w->corpus.info->file->path), "for", c->w->p->mine, "queries",
         (json_int_t)c->mined.count, "negatives", (json_int_t)p->negatives, "hardness",
         hn_json_real(p->hardness.mean), "fewer", hn_json_real(p->fewer), "none",
@@ -236,7 +306,8 @@ static json_t *document(const struct work *c) {
         hn_json_real(c->share.lo), "share_hi", hn_json_real(c->share.hi), "max_fn",
         hn_json_real(c->w->p->max_fn), "verdict",
         isnan(c->w->p->max_fn) ? "" : verdict_name[c->verdict], "drawn", (json_int_t)c->drawn,
-        "decided", (json_int_t)c->all.decided);
+        "decided", (json_int_t)c->all.decided, "answered", (json_int_t)c->answered, "models",
+        c->models);
 }
 
 // Exit codes: 0: within the limit; 1: above it; 5: more pairs are to be judged.
@@ -246,6 +317,11 @@ static enum hn_code say(struct hn_context *ctx, const struct work *c) {
         return HN_OK;
     if (c->verdict == HN_CERTIFY_PASSED)
         return hn_fail(ctx, HN_GATE, "more than %g %% of these negatives are false", limit);
+    if (c->verdict == HN_CERTIFY_OPEN && c->judged == 0)
+        return hn_fail(ctx, HN_NOTHING,
+                       "undecided: nobody knows how often %s is wrong; have people judge some of "
+                       "the pairs, too, with --sheet 50 -o NEXT.tsv",
+                       c->models);
     if (c->verdict == HN_CERTIFY_OPEN)
         return hn_fail(ctx, HN_NOTHING,
                        "undecided whether at most %g %% of these negatives are false: judge more, "
@@ -272,6 +348,8 @@ static enum hn_code certify(struct hn_context *ctx, struct work *c, const char *
                                             .pairs = c->judged,
                                             .relevant = c->sum,
                                             .judges = c->judges,
+                                            .answered = c->answered,
+                                            .models = c->models,
                                             .negatives = c->all.n + c->all.decided,
                                             .decided = c->all.decided,
                                             .sha256 = c->all.sha256};

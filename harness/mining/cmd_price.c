@@ -97,7 +97,7 @@ static enum hn_code prepare(struct hn_context *ctx, struct hn_price_work *w) {
     if (w->p->judged.count && w->sheets.n == 0)
         return hn_fail(ctx, HN_DATA, "%s: has no judged pair", w->p->judged.item[0]);
     return hn_estimate_open(ctx, &w->miner, &w->population, w->sheets.verdict, w->sheets.n,
-                            w->sheets.rows, (uint64_t)w->p->seed, &w->estimate);
+                            (uint64_t)w->p->seed, &w->estimate);
 }
 
 static enum hn_code price_pool(struct hn_context *ctx, struct hn_price_work *w) {
@@ -180,7 +180,7 @@ static double pairs_wanted(const struct hn_price_work *w, const struct hn_price 
     }
     if (isinf(min))
         return 0;
-    double more = fmax(min - (double)w->sheets.n, 0.1 * (double)w->sheets.n);
+    double more = fmax(min - (double)w->sheets.people, 0.1 * (double)w->sheets.people);
     double unit = pow(10, floor(log10(more)) - 1);
     return fmax(HN_VERDICTS_MIN, ceil(more / unit) * unit);
 }
@@ -282,8 +282,11 @@ static void print_source(const struct hn_price_work *w) {
     if (is_by(w, "truth"))
         printf("by /truth.");
     else if (is_by(w, "judged")) {
-        printf("estimated from %lld judged pairs (b = %.2f)", (long long)w->sheets.n,
-               w->estimate.slope);
+        printf("estimated from %lld judged pairs", (long long)w->sheets.people);
+        if (w->sheets.answered > 0)
+            printf(" and %lld that %s judged, whose errors these show",
+                   (long long)w->sheets.answered, w->sheets.models);
+        printf(" (b = %.2f)", w->estimate.slope);
         print_decided(w);
     } else
         printf(
@@ -312,12 +315,13 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct hn_price_w
     if (json)
         return hn_json_print(
             ctx,
-            json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:f, s:o}", "file",
+            json_pack("{s:o, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:f, s:o}", "file",
                       hn_json_text(w->corpus.info->file->path), "by", w->by, "judged",
-                      (json_int_t)w->sheets.n, "queries", (json_int_t)w->corpus.info->n[HN_QUERIES],
-                      "decided", (json_int_t)w->population.decided, "negatives",
-                      (json_int_t)w->miner.o.n, "depth", (json_int_t)w->miner.o.depth,
-                      "recommended",
+                      (json_int_t)w->sheets.people, "answered", (json_int_t)w->sheets.answered,
+                      "models", w->sheets.models ? w->sheets.models : "", "queries",
+                      (json_int_t)w->corpus.info->n[HN_QUERIES], "decided",
+                      (json_int_t)w->population.decided, "negatives", (json_int_t)w->miner.o.n,
+                      "depth", (json_int_t)w->miner.o.depth, "recommended",
                       w->recommended < 0 ? "" : hn_price_name(&w->price[w->recommended]).text,
                       "ties", ties_of(w), "pairs_wanted", more, "settings", rows),
             stdout);

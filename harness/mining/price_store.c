@@ -31,7 +31,7 @@ static enum hn_code add_setting(struct hn_context *ctx, const struct hn_price_wo
         HN_INT_CELL("depth", "passages", "candidates of a query that were looked at",
                     w->miner.o.depth),
         HN_TEXT_CELL("by", "source of false negatives: truth, judged or ranks", w->by),
-        HN_INT_CELL("judged", "pairs", "pairs that were judged", w->sheets.n),
+        HN_INT_CELL("judged", "pairs", "pairs that were judged", w->sheets.people),
         HN_TEXT_CELL("setting", "options of mine", name.text),
         HN_TEXT_CELL("family", "option that varies", hn_price_option[p->setting.family]),
         HN_REAL_CELL("value", "1", "its value", HN_NEITHER, p->setting.value),

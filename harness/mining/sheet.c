@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-const char *const hn_sheet_column[HN_SHEET_COLUMNS] = {"row", "query", "passage", "probability",
-                                                       "relevant"};
+const char *const hn_sheet_column[HN_SHEET_COLUMNS] = {"row",         "query", "passage",
+                                                       "probability", "judge", "relevant"};
 
 // A cell: quoted where spreadsheets want it; control characters become blanks, and a mark stands in
 // front of what a spreadsheet would take for a formula.
@@ -44,18 +44,40 @@ static enum hn_code check_id(struct hn_context *ctx, const char *path, const cha
         path, hn_quote(id).text);
 }
 
-static const char *const prompt =
-    "Does the passage answer the query? Write 1 if it does, and 0 if it does not.";
+// All that a language model has to see. text: of both.
+static const char *prompt_of(struct hn_context *ctx, const char *const text[HN_SETS]) {
+    return hn_format(
+        ctx,
+        "Does the passage answer the query? Reply with 1 if it does, with 0 if it does "
+        "not, and with nothing else.\n\nQuery:\n%s\n\nPassage:\n%s\n",
+        text[HN_QUERIES], text[HN_CORPUS]);
+}
+
+// The row, its pair and its probability in one text, for programs that keep nothing else.
+static const char *whole_id(struct hn_context *ctx, const struct hn_sheet_row *row) {
+    return isnan(row->probability)
+               ? hn_format(ctx, "%lld-%d-%d", (long long)row->number, row->query, row->passage)
+               : hn_format(ctx, "%lld-%d-%d-%.6g", (long long)row->number, row->query, row->passage,
+                           row->probability);
+}
 
 static enum hn_code put_object(struct hn_context *ctx, const struct hn_sheet_row *row,
                                const char *const id[HN_SETS], const char *const text[HN_SETS],
                                FILE *out) {
-    json_t *object = json_pack(
-        "{s:I, s:o, s:o, s:s, s:o, s:o, s:n}", hn_sheet_column[HN_SHEET_ROW],
-        (json_int_t)row->number, hn_sheet_column[HN_SHEET_QUERY], hn_json_text(id[HN_QUERIES]),
-        hn_sheet_column[HN_SHEET_PASSAGE], hn_json_text(id[HN_CORPUS]), "prompt", prompt,
-        "query_text", hn_json_text(text[HN_QUERIES] ? text[HN_QUERIES] : ""), "passage_text",
-        hn_json_text(text[HN_CORPUS] ? text[HN_CORPUS] : ""), hn_sheet_column[HN_SHEET_RELEVANT]);
+    HN_SCOPE(ctx);
+    const char *whole = whole_id(ctx, row), *prompt = text[HN_QUERIES] ? prompt_of(ctx, text) : "";
+    if (!whole || !prompt)
+        return ctx->code;
+    json_t *object = json_pack("{s:s, s:I, s:o, s:o, s:n, s:n}", "id", whole,
+                               hn_sheet_column[HN_SHEET_ROW], (json_int_t)row->number,
+                               hn_sheet_column[HN_SHEET_QUERY], hn_json_text(id[HN_QUERIES]),
+                               hn_sheet_column[HN_SHEET_PASSAGE], hn_json_text(id[HN_CORPUS]),
+                               hn_sheet_column[HN_SHEET_JUDGE], hn_sheet_column[HN_SHEET_RELEVANT]);
+    if (object && text[HN_QUERIES]) {
+        (void)json_object_set_new(object, "query_text", hn_json_text(text[HN_QUERIES]));
+        (void)json_object_set_new(object, "passage_text", hn_json_text(text[HN_CORPUS]));
+        (void)json_object_set_new(object, "prompt", hn_json_text(prompt));
+    }
     if (object && !isnan(row->probability))
         (void)json_object_set_new(object, hn_sheet_column[HN_SHEET_PROBABILITY],
                                   json_real(row->probability));
@@ -79,7 +101,7 @@ static void put_row(const struct hn_sheet_row *row, const char *const id[HN_SETS
 
 static void put_names(bool probability, bool texts, FILE *out) {
     for (int k = 0; k < HN_SHEET_RELEVANT; k++)
-        if (k != HN_SHEET_PROBABILITY || probability)
+        if (k != HN_SHEET_JUDGE && (k != HN_SHEET_PROBABILITY || probability))
             (void)fprintf(out, "%s\t", hn_sheet_column[k]);
     (void)fprintf(out, "%s%s\n", texts ? "query_text\tpassage_text\t" : "",
                   hn_sheet_column[HN_SHEET_RELEVANT]);

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MODELS_MAX = 16 };
+
 // Sheets in work.
 struct reader {
     const struct hn_corpus *corpus;
@@ -23,6 +25,8 @@ struct reader {
     int64_t column[HN_SHEET_COLUMNS], columns; // index of each, -1: none; how many there are
     bool *judge;                               // [columns]
     int64_t first;                             // row of this sheet
+    const char *model[MODELS_MAX];             // names
+    int models;
     struct hn_sheet_row *row;
     int64_t rows, capacity;
 };
@@ -51,7 +55,7 @@ static enum hn_code read_names(struct hn_context *ctx, struct reader *r) {
             r->column[HN_SHEET_RELEVANT] = i;
     }
     for (int k = HN_SHEET_QUERY; k < HN_SHEET_COLUMNS; k++)
-        if (r->column[k] < 0 && k != HN_SHEET_PROBABILITY)
+        if (r->column[k] < 0 && k != HN_SHEET_PROBABILITY && k != HN_SHEET_JUDGE)
             return hn_fail(ctx, HN_DATA,
                            "%s: line 1: has no column %s; the names of the columns, between tabs, "
                            "must be as `hardneg price --sheet` wrote them",
@@ -74,19 +78,77 @@ static enum hn_code find_item(struct hn_context *ctx, struct reader *r, enum hn_
     return HN_OK;
 }
 
+// Sets who judged a row: people if the name begins with "person", else a model of that name.
+static enum hn_code set_judge(struct hn_context *ctx, struct reader *r, const char *name,
+                              struct hn_sheet_row *to) {
+    static const char person[] = "person";
+    if (!*name)
+        return hn_line_fail(ctx, &r->cells.at,
+                            "does not say who judged: write the name of the model into judge, or "
+                            "person");
+    if (strncmp(name, person, strlen(person)) == 0)
+        return HN_OK;
+    for (int i = 0; i < r->models && !to->model; i++)
+        if (strcmp(r->model[i], name) == 0)
+            to->model = r->model[i];
+    if (to->model)
+        return HN_OK;
+    if (r->models == MODELS_MAX)
+        return hn_line_fail(ctx, &r->cells.at,
+                            "%s is a judge beside %d models: give each model one name",
+                            hn_quote(name).text, MODELS_MAX);
+    to->model = hn_strdup(ctx, name);
+    r->model[r->models++] = to->model;
+    return to->model ? HN_OK : ctx->code;
+}
+
+// The text without blanks at its ends; changes it.
+static char *trim(char *text) {
+    text += strspn(text, " \t\r\n");
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" \t\r\n", text[length - 1]))
+        length--;
+    text[length] = '\0';
+    return text;
+}
+
+// 0, 1, or a probability; NaN: it is no verdict.
+static double verdict_of(const char *text) {
+    static const struct {
+        const char *word;
+        double verdict;
+    } known[] = {{"yes", 1},   {"true", 1},       {"relevant", 1},    {"no", 0},
+                 {"false", 0}, {"irrelevant", 0}, {"not relevant", 0}};
+    char *end;
+    size_t length = strlen(text);
+    length -= length > 0 && text[length - 1] == '.';
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strlen(known[k].word) == length && strncasecmp(text, known[k].word, length) == 0)
+            return known[k].verdict;
+    double value = strtod(text, &end);
+    return end == text || *end || hn_is_hex(text) || !(value >= 0 && value <= 1) ? NAN : value;
+}
+
 static enum hn_code add_judge(struct hn_context *ctx, struct reader *r, int64_t column,
                               const char *cell, struct hn_sheet_row *to) {
+    double verdict = verdict_of(cell);
     if (!*cell)
         return hn_line_fail(ctx, &r->cells.at,
                             "column %lld, relevant, is empty: write 0 or 1, or delete all "
                             "lines from the first that is not judged (their order is random)",
                             (long long)column);
-    if (strcmp(cell, "0") != 0 && strcmp(cell, "1") != 0)
+    if (to->model && isnan(verdict))
+        return hn_line_fail(
+            ctx, &r->cells.at,
+            "column %lld is %s: no verdict of %s; ask it again for 1 or 0, or write "
+            "0.5 for what it does not answer",
+            (long long)column, hn_quote(cell).text, to->model);
+    if (!to->model && !(verdict <= 0 || verdict >= 1))
         return hn_line_fail(ctx, &r->cells.at,
                             "column %lld, relevant, is %s: write 1 if the passage answers "
                             "the query, else 0",
                             (long long)column, hn_quote(cell).text);
-    to->sum += *cell == '1';
+    to->sum += verdict;
     to->judges++;
     return HN_OK;
 }
@@ -117,14 +179,12 @@ static enum hn_code read_cells(struct hn_context *ctx, struct reader *r, struct 
                                 hn_quote(cell[r->column[HN_SHEET_ROW]]).text);
         to->number = (int64_t)number;
     }
-    for (int64_t i = 0; i < r->columns; i++) {
-        if (!r->judge[i])
-            continue;
-        char *answer = cell[i] + strspn(cell[i], " ");
-        answer[strcspn(answer, " ")] = 0;
-        if (add_judge(ctx, r, i + 1, answer, to))
+    if (r->column[HN_SHEET_JUDGE] >= 0 &&
+        set_judge(ctx, r, trim(cell[r->column[HN_SHEET_JUDGE]]), to))
+        return ctx->code;
+    for (int64_t i = 0; i < r->columns; i++)
+        if (r->judge[i] && add_judge(ctx, r, i + 1, trim(cell[i]), to))
             return ctx->code;
-    }
     return HN_OK;
 }
 
@@ -164,40 +224,89 @@ static enum hn_code read_table(struct hn_context *ctx, struct reader *r, int64_t
     return code;
 }
 
-// "0" or "1" of an answer: a number, a boolean, or a text of either; "" of null.
-static const char *answer_of(const json_t *value) {
-    if (json_is_integer(value) && json_integer_value(value) >= 0 && json_integer_value(value) <= 1)
-        return json_integer_value(value) ? "1" : "0";
-    return json_is_boolean(value)  ? json_is_true(value) ? "1" : "0"
-           : json_is_string(value) ? json_string_value(value)
-           : json_is_null(value)   ? ""
-                                   : "neither 0 nor 1";
+// A value of an object as the text that a table would have; "" of null.
+static char *answer_of(struct hn_context *ctx, const json_t *value) {
+    char *text = json_is_boolean(value)  ? hn_strdup(ctx, json_is_true(value) ? "1" : "0")
+                 : json_is_number(value) ? hn_format(ctx, "%.17g", json_number_value(value))
+                 : json_is_string(value) ? hn_strdup(ctx, json_string_value(value))
+                 : json_is_null(value)   ? hn_strdup(ctx, "")
+                                         : hn_strdup(ctx, "a list or an object");
+    return text ? trim(text) : NULL;
+}
+
+// A row by its whole id: number, query, passage, and the probability if the sheet has them.
+static enum hn_code read_id(struct hn_context *ctx, struct reader *r, const char *id,
+                            struct hn_sheet_row *to) {
+    long long number = 0, query = -1, passage = -1;
+    int read = 0, more = 0;
+    if (sscanf(id, "%lld-%lld-%lld%n-%lf%n", &number, &query, &passage, &read, &to->probability,
+               &more) < 3 ||
+        id[hn_max(read, more)] || number < 1 || number > INT32_MAX || query < 0 ||
+        query >= r->corpus->info->n[HN_QUERIES] || passage < 0 ||
+        passage >= r->corpus->info->n[HN_CORPUS])
+        return hn_line_fail(ctx, &r->cells.at,
+                            "the id %s is not one that `hardneg price --sheet` wrote for %s",
+                            hn_quote(id).text, r->corpus->info->file->path);
+    to->number = number;
+    to->query = (int32_t)query;
+    to->passage = (int32_t)passage;
+    return HN_OK;
+}
+
+static enum hn_code read_pair(struct hn_context *ctx, struct reader *r, const json_t *object,
+                              struct hn_sheet_row *to) {
+    const char *query = json_string_value(json_object_get(object, hn_sheet_column[HN_SHEET_QUERY])),
+               *passage =
+                   json_string_value(json_object_get(object, hn_sheet_column[HN_SHEET_PASSAGE])),
+               *id = json_string_value(json_object_get(object, "id"));
+    const json_t *probability = json_object_get(object, hn_sheet_column[HN_SHEET_PROBABILITY]);
+    if ((!query || !passage) && id)
+        return read_id(ctx, r, id, to);
+    if (!query || !passage)
+        return hn_line_fail(ctx, &r->cells.at,
+                            "is not an object with id, judge and relevant, as `hardneg price "
+                            "--sheet` wrote it");
+    to->number = json_integer_value(json_object_get(object, hn_sheet_column[HN_SHEET_ROW]));
+    to->probability = probability ? json_number_value(probability) : NAN;
+    return find_item(ctx, r, HN_QUERIES, query, &to->query) ||
+                   find_item(ctx, r, HN_CORPUS, passage, &to->passage)
+               ? ctx->code
+               : HN_OK;
+}
+
+// The member that has the verdict if none of `relevant...` is filled in; NULL: one is.
+static const char *other_answer(json_t *object) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) if (is_judge(key) && !json_is_null(value)) return NULL;
+    return json_object_get(object, "verdict")  ? "verdict"
+           : json_object_get(object, "answer") ? "answer"
+                                               : NULL;
+}
+
+static enum hn_code read_verdicts(struct hn_context *ctx, struct reader *r, json_t *object,
+                                  struct hn_sheet_row *to) {
+    const char *key, *other = other_answer(object);
+    json_t *value;
+    int64_t column = 0;
+    HN_SCOPE(ctx);
+    json_object_foreach(object, key, value) {
+        column++;
+        if (other ? strcmp(key, other) != 0 : !is_judge(key))
+            continue;
+        char *answer = answer_of(ctx, value);
+        if (!answer || add_judge(ctx, r, column, answer, to))
+            return ctx->code;
+    }
+    return to->judges > 0 ? HN_OK : hn_line_fail(ctx, &r->cells.at, "has no member relevant");
 }
 
 static enum hn_code read_object(struct hn_context *ctx, struct reader *r, json_t *object,
                                 struct hn_sheet_row *to) {
-    const char *key;
-    json_t *value;
-    int64_t column = 0;
-    const char *query = json_string_value(json_object_get(object, hn_sheet_column[HN_SHEET_QUERY])),
-               *passage =
-                   json_string_value(json_object_get(object, hn_sheet_column[HN_SHEET_PASSAGE]));
-    if (!query || !passage)
-        return hn_line_fail(ctx, &r->cells.at,
-                            "is not an object with query, passage and relevant, as "
-                            "`hardneg price --sheet` wrote it");
-    if (find_item(ctx, r, HN_QUERIES, query, &to->query) ||
-        find_item(ctx, r, HN_CORPUS, passage, &to->passage))
+    const char *judge = json_string_value(json_object_get(object, hn_sheet_column[HN_SHEET_JUDGE]));
+    if (read_pair(ctx, r, object, to) || set_judge(ctx, r, judge ? judge : "", to))
         return ctx->code;
-    to->number = json_integer_value(json_object_get(object, hn_sheet_column[HN_SHEET_ROW]));
-    value = json_object_get(object, hn_sheet_column[HN_SHEET_PROBABILITY]);
-    to->probability = value ? json_number_value(value) : NAN;
-    json_object_foreach(object, key, value) {
-        column++;
-        if (is_judge(key) && add_judge(ctx, r, column, answer_of(value), to))
-            return ctx->code;
-    }
-    return to->judges > 0 ? HN_OK : hn_line_fail(ctx, &r->cells.at, "has no member relevant");
+    return read_verdicts(ctx, r, object, to);
 }
 
 static enum hn_code read_objects(struct hn_context *ctx, struct reader *r, struct hn_lines *l,
@@ -222,21 +331,23 @@ static enum hn_code read_objects(struct hn_context *ctx, struct reader *r, struc
 
 // The numbers of a sheet's rows follow each other, in any order of lines: a judge who leaves out
 // the pairs that are hard to judge leaves out relevant ones.
-static enum hn_code check_numbers(struct hn_context *ctx, const struct reader *r,
-                                  const char *path) {
+static enum hn_code check_numbers(struct hn_context *ctx, const struct reader *r, const char *path,
+                                  const char *model) {
     int64_t n = r->rows - r->first, min = INT64_MAX, max = 0;
     HN_SCOPE(ctx);
     bool *there = hn_zalloc(ctx, n, sizeof *there);
     if (!there)
         return ctx->code;
     for (int64_t i = r->first; i < r->rows; i++) {
+        if (r->row[i].model != model)
+            continue;
         min = hn_min(min, r->row[i].number);
         max = hn_max(max, r->row[i].number);
     }
     if (max == 0) // a sheet of an older program, or none is left
         return HN_OK;
     for (int64_t i = r->first; i < r->rows; i++)
-        if (r->row[i].number - min < n)
+        if (r->row[i].model == model && r->row[i].number - min < n)
             there[r->row[i].number - min] = true;
     for (int64_t k = 0; k < hn_min(n, max - min + 1); k++)
         if (!there[k])
@@ -244,6 +355,16 @@ static enum hn_code check_numbers(struct hn_context *ctx, const struct reader *r
                            "%s: row %lld is missing before others: judge all rows from the first "
                            "to the last one that is there",
                            path, (long long)(min + k));
+    return HN_OK;
+}
+
+// Those of people, and those of each model.
+static enum hn_code check_judges(struct hn_context *ctx, const struct reader *r, const char *path) {
+    if (check_numbers(ctx, r, path, NULL))
+        return ctx->code;
+    for (int i = 0; i < r->models; i++)
+        if (check_numbers(ctx, r, path, r->model[i]))
+            return ctx->code;
     return HN_OK;
 }
 
@@ -258,7 +379,7 @@ static enum hn_code read_sheet(struct hn_context *ctx, struct reader *r, const c
             return ctx->code;
         enum hn_code code = read_objects(ctx, r, &lines, sheet);
         hn_lines_close(&lines);
-        return code ? code : check_numbers(ctx, r, path);
+        return code ? code : check_judges(ctx, r, path);
     }
     if (hn_source_open(ctx, path, &source))
         return ctx->code;
@@ -267,7 +388,7 @@ static enum hn_code read_sheet(struct hn_context *ctx, struct reader *r, const c
     if (code)
         return code;
     hn_cells_begin(&r->cells, path, text);
-    return read_table(ctx, r, sheet, r->cells.rest) ? ctx->code : check_numbers(ctx, r, path);
+    return read_table(ctx, r, sheet, r->cells.rest) ? ctx->code : check_judges(ctx, r, path);
 }
 
 enum hn_code hn_sheet_read(struct hn_context *ctx, const struct hn_corpus *c,
@@ -282,4 +403,17 @@ enum hn_code hn_sheet_read(struct hn_context *ctx, const struct hn_corpus *c,
     *row = r.row;
     *n = r.rows;
     return HN_OK;
+}
+
+const char *hn_sheet_models(struct hn_context *ctx, const struct hn_sheet_row *row, int64_t n) {
+    const char *names = "", *last = NULL;
+    for (int64_t i = 0; i < n && names; i++) {
+        bool there = !row[i].model || row[i].model == last;
+        last = row[i].model;
+        for (int64_t k = 0; k < i && !there; k++)
+            there = row[k].model == row[i].model;
+        if (!there)
+            names = hn_format(ctx, "%s%s%s", names, *names ? ", " : "", row[i].model);
+    }
+    return names;
 }

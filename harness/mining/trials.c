@@ -93,7 +93,7 @@ static enum hn_code run_sheet(struct hn_context *ctx, struct hn_price_work *w, i
     HN_SCOPE(ctx);
     struct hn_judged_pair *verdict = hn_alloc(ctx, n, sizeof *verdict);
     if (!verdict || judge(ctx, w, seed, verdict) ||
-        hn_estimate_open(ctx, &w->miner, &w->population, verdict, n, n, seed, &estimate) ||
+        hn_estimate_open(ctx, &w->miner, &w->population, verdict, n, seed, &estimate) ||
         hn_price_run(ctx, &w->miner, &w->pool, &estimate, w->setting, w->n, price))
         return ctx->code;
     recommend(w, price);

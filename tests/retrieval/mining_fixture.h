@@ -22,6 +22,17 @@ struct small {
     struct hn_retrieval_data data; // of the arrays above
 };
 
+// HN_FUZZ_CASES: how many random cases a suite tries, and HN_FUZZ_SEED: which; else as many as it
+// usually takes, of seed 1.
+static inline int64_t fuzz_cases(int64_t usual) {
+    const char *given = getenv("HN_FUZZ_CASES");
+    return given ? atoll(given) : usual;
+}
+static inline uint64_t fuzz_seed(void) {
+    const char *given = getenv("HN_FUZZ_SEED");
+    return given ? (uint64_t)atoll(given) : 1;
+}
+
 static inline int below(struct hn_stream *s, int n) { return (int)hn_stream_below(s, (uint32_t)n); }
 
 static inline void random_rows(struct hn_stream *s, float *x, int64_t n) {

@@ -222,16 +222,14 @@ static void check_case(struct hn_stream *s, enum hn_mine_preset preset, int64_t 
     }
 }
 
-// HN_FUZZ_CASES: how many of each dialect; the suite takes a hundred.
 static void test_oracle(void) {
-    const char *given = getenv("HN_FUZZ_CASES");
-    int64_t cases = given ? atoll(given) : 100;
+    int64_t cases = fuzz_cases(100); // of each dialect
     struct hn_stream s;
     hn_context_init(&ctx, 1);
     HN_CHECK(&ctx, hn_blas_open(&ctx));
     for (int preset = HN_PRESET_NONE; preset <= HN_PRESET_TEVATRON; preset++)
         for (int64_t k = 0; k < cases; k++) {
-            hn_stream_open(&s, 1, "test.mine", preset, 0, k);
+            hn_stream_open(&s, fuzz_seed(), "test.mine", preset, 0, k);
             check_case(&s, (enum hn_mine_preset)preset, k);
         }
 }

@@ -10,7 +10,7 @@
 
 static struct hn_context ctx;
 
-enum { CASES = 400, SCORES = 3 * QUERIES, LISTED = 8 * QUERIES };
+enum { SCORES = 3 * QUERIES, LISTED = 8 * QUERIES };
 
 // Reads rows from memory, as a file would.
 struct shelf {
@@ -162,9 +162,9 @@ static void test_cases(void) {
     struct hn_stream s;
     hn_context_init(&ctx, 1);
     HN_CHECK(&ctx, hn_blas_open(&ctx));
-    for (int k = 0; k < CASES; k++) {
-        hn_stream_open(&s, 1, "test.streamed", 0, 0, k);
-        check_case(&s, k);
+    for (int64_t k = 0; k < fuzz_cases(400); k++) {
+        hn_stream_open(&s, fuzz_seed(), "test.streamed", 0, 0, k);
+        check_case(&s, (int)k);
     }
 }
 
