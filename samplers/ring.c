@@ -8,12 +8,14 @@
 // very same cosine (39 % of Cora's are exactly 0) come in random order, drawn anew for every anchor
 // and epoch. A feature row of zeros has cosine 0 with all.
 //
-// Positions are decided by the inner product in double. With dense rows float products say which
-// items lie within twice the error bound of a percentile: only those are multiplied again.
+// Positions are decided by the inner product in double. Float products, or exact ones rounded to
+// float, say which items lie within twice their error bound of a percentile: only those are
+// compared in double.
 #include "core/sweep/blas.h"
+#include "core/sweep/simd.h"
 #include "samplers/sampler.h"
 
-#include <gsl/gsl_statistics_double.h>
+#include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -37,9 +39,8 @@ struct candidate {
 // Scratch of one thread.
 struct scratch {
     float *query;                // [GROUP x d] dense: the anchors' rows
-    float *product;              // [GROUP x n] dense
-    double *cosine;              // [n] as products say
-    double *sorted;              // [n] space for selection
+    float *product;              // [GROUP x n], of compressed rows [n]
+    double *cosine;              // [n] exact, of compressed rows
     struct candidate *candidate; // [n]
     uint8_t *below; // [n] bit 0: before the ring's first position, bit 1: before its end
 };
@@ -55,7 +56,7 @@ struct state {
     const struct hn_features *features; // compressed rows, else NULL
     struct posting *posting;            // of these, by feature: [start[n]]
     int64_t *first;                     // [p + 1] of each feature
-    double bound;                       // error of a product
+    double bound;                       // error of a product, or of its rounding
     struct scratch *scratch;            // [threads]
 };
 
@@ -91,8 +92,7 @@ static enum hn_code open_ring(struct hn_context *ctx, struct hn_sampler *self, i
         return ctx->code;
     for (int t = 0; t < self->threads; t++) {
         struct scratch *s = &state->scratch[t];
-        if (!HN_ALLOC(ctx, s->cosine, n) || !HN_ALLOC(ctx, s->sorted, n) ||
-            !HN_ALLOC(ctx, s->candidate, n) || !HN_ALLOC(ctx, s->below, n))
+        if (!HN_ALLOC(ctx, s->candidate, n) || !HN_ALLOC(ctx, s->below, n))
             return ctx->code;
     }
     return HN_OK;
@@ -117,13 +117,16 @@ static enum hn_code list_features(struct hn_context *ctx, struct state *state) {
     return HN_OK;
 }
 
-// Space for dense rows. Only a group's products need more than one row of scratch.
+// Space for products. Only dense rows are multiplied as a group.
 static enum hn_code take_rows(struct hn_context *ctx, const struct hn_sampler *self) {
     const struct state *state = self->state;
     for (int t = 0; t < self->threads; t++) {
         struct scratch *s = &state->scratch[t];
-        if (!HN_ALLOC_ROWS(ctx, s->query, state->x.cols, GROUP) ||
-            !HN_ALLOC_ROWS(ctx, s->product, self->n, GROUP))
+        bool ok = state->features
+                      ? HN_ALLOC(ctx, s->cosine, self->n) && HN_ALLOC(ctx, s->product, self->n)
+                      : HN_ALLOC_ROWS(ctx, s->query, state->x.cols, GROUP) &&
+                            HN_ALLOC_ROWS(ctx, s->product, self->n, GROUP);
+        if (!ok)
             return ctx->code;
     }
     return HN_OK;
@@ -143,8 +146,10 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
         state->x = state->y = items->features->dense;
         state->features = state->x.data ? NULL : items->features;
     }
-    state->bound = state->features ? 0 : hn_dot_bound(state->x.cols);
-    return state->features ? list_features(ctx, state) : take_rows(ctx, self);
+    state->bound = state->features ? FLT_EPSILON : hn_dot_bound(state->x.cols);
+    if (state->features && list_features(ctx, state))
+        return ctx->code;
+    return take_rows(ctx, self);
 }
 
 // The ring of one anchor.
@@ -159,8 +164,7 @@ static uint64_t lot_of(const struct ring *ring, int32_t id) {
     return hn_mix(ring->lots + ((uint64_t)id + 1) * 0x9e3779b97f4a7c15U);
 }
 
-// Exact cosines with all items, summed in the order of the features: the same for (i, j) and (j,
-// i).
+// Cosines with all items, summed in the order of the features: the same for (i, j) and (j, i).
 static void sparse_cosines(const struct state *state, int32_t anchor, struct scratch *s) {
     const struct hn_features *f = state->features;
     memset(s->cosine, 0, (size_t)f->n * sizeof *s->cosine);
@@ -170,11 +174,14 @@ static void sparse_cosines(const struct state *state, int32_t anchor, struct scr
             s->cosine[state->posting[l].id] +=
                 (double)f->value[k] * (double)state->posting[l].value;
     }
+    for (int64_t j = 0; j < f->n; j++)
+        s->product[j] = (float)s->cosine[j];
 }
 
-static double exact_cosine(const struct state *state, int32_t anchor, int32_t id, double cosine) {
+static double exact_cosine(const struct state *state, const struct scratch *s, int32_t anchor,
+                           int32_t id) {
     if (state->features)
-        return cosine;
+        return s->cosine[id];
     return hn_dot_exact(hn_row(&state->x, anchor), hn_row(&state->y, id), state->x.cols);
 }
 
@@ -213,38 +220,70 @@ static void bring_first(struct candidate *c, int64_t n, int64_t k) {
     }
 }
 
+// A number that k of the others' products are below, or that the k-th lies at most `bound` above.
+static double edge_of(const struct ring *ring, const float *product, int64_t k, double bound) {
+    const struct hn_simd *scan = hn_simd_best();
+    int64_t n = ring->others + 1;
+    float low = INFINITY, high = -INFINITY;
+    if (k == 0 || k == ring->others)
+        return k == 0 ? -INFINITY : INFINITY;
+    scan->widen(product, n, &low, &high);
+    while ((double)high - (double)low > bound) {
+        float edge = low + 0.5F * (high - low);
+        int64_t below = n - scan->count(product, n, edge) - (product[ring->anchor] < edge);
+        if (below == k)
+            return (double)edge;
+        if (below < k)
+            low = edge;
+        else
+            high = edge;
+    }
+    return (double)low;
+}
+
+// Sets `bit` of below[j] where product[j] is below `low`; their number.
+static int64_t mark_below(const float *restrict product, int64_t n, float low, uint8_t bit,
+                          uint8_t *restrict below) {
+    int32_t marked = 0;
+    for (int64_t j = 0; j < n; j++) {
+        below[j] |= product[j] < low ? bit : 0;
+        marked += product[j] < low;
+    }
+    return marked;
+}
+
 // Sets `bit` of below[j] for the first k others in ascending order. What is more than two bounds
 // from the k-th product cannot be on the other side of the k-th cosine.
 static void mark_first(const struct state *state, const struct ring *ring, struct scratch *s,
-                       int64_t k, uint8_t bit) {
-    int64_t n = ring->others + 1, sure = 0, candidates = 0;
-    double edge = k == 0 ? -INFINITY : INFINITY;
-    if (k > 0 && k < ring->others)
-        edge = gsl_stats_select(s->sorted, 1, (size_t)ring->others, (size_t)k - 1);
-    for (int32_t j = 0; j < n; j++) {
-        if (j == ring->anchor)
-            continue;
-        double off = s->cosine[j] - edge;
-        if (off < -2 * state->bound) {
-            s->below[j] |= bit;
-            sure++;
-        } else if (off <= 2 * state->bound) {
-            double exact = exact_cosine(state, ring->anchor, j, s->cosine[j]);
-            s->candidate[candidates++] = (struct candidate){exact, lot_of(ring, j), j};
-        }
+                       const float *product, int64_t k, uint8_t bit) {
+    int64_t n = ring->others + 1, candidates = 0;
+    double edge = edge_of(ring, product, k, state->bound);
+    float low = nextafterf((float)(edge - 2 * state->bound), -INFINITY),
+          high = nextafterf((float)(edge + 3 * state->bound), INFINITY);
+    int64_t sure = mark_below(product, n, low, bit, s->below) - (product[ring->anchor] < low);
+    struct candidate *candidate = s->candidate;
+    for (int32_t j = 0; j < n; j++) { // without a branch that every second item takes
+        candidate[candidates].id = j;
+        candidates += (product[j] >= low) & (product[j] <= high) & (j != ring->anchor);
     }
-    bring_first(s->candidate, candidates, k - sure);
+    for (int64_t i = 0; i < candidates; i++) {
+        candidate[i].cosine = exact_cosine(state, s, ring->anchor, candidate[i].id);
+        candidate[i].lot = lot_of(ring, candidate[i].id);
+    }
+    bring_first(candidate, candidates, k - sure);
     for (int64_t i = 0; i < candidates && sure < k; i++, sure++)
-        s->below[s->candidate[i].id] |= bit;
+        s->below[candidate[i].id] |= bit;
 }
 
 // The first `capacity` of the ring's items, in random order; or all of them, by ascending id.
 static int32_t collect(struct ring *ring, const struct scratch *s, int64_t capacity, int32_t *all,
                        int32_t *negative) {
+    const uint8_t *below = s->below;
     int32_t count = 0;
-    for (int32_t j = 0; j <= ring->others; j++)
-        if (s->below[j] == 2 && j != ring->anchor)
-            all[count++] = j;
+    for (int32_t j = 0; j < ring->others + 1; j++) {
+        all[count] = j;
+        count += below[j] == 2;
+    }
     for (int64_t i = 0; i < capacity && capacity < count; i++)
         (void)hn_stream_take(&ring->stream, all, i, count);
     count = (int32_t)hn_min(count, capacity);
@@ -253,7 +292,8 @@ static int32_t collect(struct ring *ring, const struct scratch *s, int64_t capac
 }
 
 static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t position,
-                         struct scratch *s, int64_t capacity, int32_t *negative) {
+                         struct scratch *s, const float *product, int64_t capacity,
+                         int32_t *negative) {
     const struct params *params = self->params;
     const struct state *state = self->state;
     int64_t others = self->n - 1;
@@ -264,12 +304,10 @@ static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t 
     hn_stream_open(&ring.stream, self->seed, "ring", self->index, self->epoch, position);
     ring.lots = (uint64_t)hn_stream_word(&ring.stream) << 32;
     ring.lots |= hn_stream_word(&ring.stream);
-    memcpy(s->sorted, s->cosine, (size_t)anchor * sizeof *s->sorted);
-    memcpy(s->sorted + anchor, s->cosine + anchor + 1,
-           (size_t)(others - anchor) * sizeof *s->sorted);
     memset(s->below, 0, (size_t)self->n * sizeof *s->below);
-    mark_first(state, &ring, s, ring.from, 1);
-    mark_first(state, &ring, s, ring.to, 2);
+    mark_first(state, &ring, s, product, ring.from, 1);
+    mark_first(state, &ring, s, product, ring.to, 2);
+    s->below[anchor] = 1;
     // Items before the ring are before its end as well, and have both bits. The ids reuse the
     // scratch of the selection, which is done.
     return collect(&ring, s, capacity, (int32_t *)(void *)s->candidate, negative);
@@ -289,9 +327,8 @@ static void fill_group(const struct hn_sampler *self, const struct hn_batches *o
         int32_t anchor = out->ids[p + g];
         if (state->features)
             sparse_cosines(state, anchor, s);
-        for (int64_t j = 0; j < self->n && !state->features; j++)
-            s->cosine[j] = (double)s->product[g * self->n + j];
         out->negatives[p + g] = find_ring(self, anchor, out->first * out->batch_size + p + g, s,
+                                          s->product + (state->features ? 0 : g * self->n),
                                           out->capacity, hn_batch_negatives(out, p + g));
     }
 }
