@@ -82,6 +82,9 @@ del r
 series = hardneg.compare([x, x + 1], y, ["uniform", {"mine": farthest_first}], batch_size=[16, 32], seeds=[3, 5], steps=[0, 10], epochs=2,
                          view2=[x, x + 1.1], metrics=["fn_ratio", "gap"])
 check("a series", sorted(set(series.settings["step"])) == [0, 10] and len(series.settings["step"]) == 8)
+lines = repr(series).splitlines()
+check("its table says which row is which", lines[0].split()[:4] == ["Sampler", "Step", "Batch", "size"]
+      and sorted(tuple(line.split()[:3]) for line in lines[1:]) == sorted((s, t, b) for s in ("uniform", "mine") for t in ("0", "10") for b in ("16", "32")))
 check("views", np.isfinite(series.settings["gap"][0]))
 del series
 check("no folder is left", os.listdir(own.name) == [])

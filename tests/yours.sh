@@ -225,6 +225,16 @@ for k, values in enumerate(map(np.array, (x, e))):
     assert np.abs(np.subtract(said[k], wanted)).max() < .0051, (said[k], wanted)
 half = stats.t.ppf(.975, 2) * (of('knn') - base).std(ddof=1) / 3 ** .5
 assert f'± {half:.2f}' in part or f'± {half:.1f}' in part or f'± {half:.3f}' in part, half" 2>"$work/err"
+    check "outcome: no two labels of a picture overlap" "$python" -c "import re
+page = open('oc.html', encoding='utf-8').read(); part = page[page.index('id=\"outcome\"'):]
+pictures = re.findall('<svg.*?</svg>', part[:part.index('</details>')], re.S)
+assert len(pictures) == 4, len(pictures)
+for picture in pictures:
+    boxes = [(float(x) - 6 * len(t) * (a == 'end'), float(y), 6 * len(t)) for x, y, a, t in re.findall('<text x=\"([^\"]*)\" y=\"([^\"]*)\" text-anchor=([a-z]*) font-size=10[^>]*>([^<]*)</text>', picture)]
+    assert len(boxes) >= 5, boxes
+    for i, (x, y, w) in enumerate(boxes):
+        for u, v, z in boxes[:i]: assert not (x < u + z and u < x + w and abs(y - v) < 11), (boxes, picture)" 2>"$work/err"
+    check "outcome: a link to it" grep -q '<a href="#outcome">' oc.html
     local s
     for s in "sampler,acc\nknm,1|line 2: is of no setting" "sampler,acc\nbatchsampler,1|line 2: is of several settings" "sampler,acc\nknn,x|line 2, column acc: 'x' is no number" \
         "sampler,seed\nknn,1|line 1 names no measure" "sampler,acc\nknn|has 1 fields" "sampler,seed,acc\nknn,1,2\n\nknn,1,3|lines 2 and 4 are of one" "sampler,acc\n|holds no row" \
@@ -255,6 +265,17 @@ assert f'± {half:.2f}' in part or f'± {half:.1f}' in part or f'± {half:.3f}' 
     expect "outcome: its page" 0 '' report named -q
     expect "outcome: of several results" 2 'for one results file' report oc g --outcome acc.csv -o bad.html -q
     check "outcome: refused ones leave no page" test ! -e bad.html
+}
+
+# A training of one's own: its table, and the page that has it.
+test_example() {
+    local build=${hardneg%/*}
+    "${python:-false}" -c 'import torch, sklearn' 2>/dev/null && [ -e "$build/libhardneg.so" ] || { skip "an example in PyTorch" "no torch, sklearn or library"; return 0; }
+    check "example: four samplers in PyTorch" env PYTHONPATH="$root/python" HARDNEG_LIBRARY="$build/libhardneg.so" HARDNEG_PROGRAM="$hardneg" \
+        "$python" "$root/python/examples/outcome.py" own --epochs 1 --seeds 3 >out 2>err
+    check "example: its table" test "$(wc -l <own/acc.csv)" = 13
+    check "example: the terminal has a row for each sampler and step" test "$(grep -cE '^(uniform|knn|gcbs|mosaic) +[01] ' out)" = 8
+    check "example: its page" grep -q 'nearest neighbour (%) over mean cosine of true negatives' own/page.html
 }
 
 # docs/guide/your-sampler.md from top to bottom as it stands: the same numbers by every door, which are NumPy's, and those of the

@@ -100,6 +100,7 @@ static void put_contents(const struct writer *w) {
                  {price, "attrition", "What the filters take"},
                  {has_cells(w), "samplers", "Samplers"},
                  {has_ranks(w), "over", "Ranks"},
+                 {w->report->outcome, "outcome", "Outcomes"},
                  {hn_html_is_training(w->results), "training", "Training"},
                  {!reproduced && !price, "figures", "Figures"},
                  {!price, "run", "What was run"},

@@ -82,7 +82,7 @@ static enum hn_code put_table(const struct section *p) {
 
 // A point of a picture for each setting that has both.
 struct points {
-    double *x, *y;
+    double *x, *y, *half; // half: of the interval of y, 0 = none
     int64_t *setting;
     int64_t n;
     char left_out[HN_MESSAGE_MAX]; // settings with an outcome and nothing to set it over
@@ -92,7 +92,7 @@ static enum hn_code find_points(const struct section *p, const char *column, boo
                                 struct points *out) {
     const struct hn_overview *o = p->o;
     if (!HN_ALLOC(p->ctx, out->x, o->settings) || !HN_ALLOC(p->ctx, out->y, o->settings) ||
-        !HN_ALLOC(p->ctx, out->setting, o->settings))
+        !HN_ALLOC(p->ctx, out->half, o->settings) || !HN_ALLOC(p->ctx, out->setting, o->settings))
         return p->ctx->code;
     for (int64_t s = 0; s < o->settings; s++) {
         struct hn_mean y, x = excess && o->base[s] == s ? (struct hn_mean){.mean = 0}
@@ -107,16 +107,17 @@ static enum hn_code find_points(const struct section *p, const char *column, boo
             continue;
         out->x[out->n] = x.mean;
         out->y[out->n] = y.mean;
+        out->half[out->n] = isfinite(y.half) ? y.half : 0;
         out->setting[out->n++] = s;
     }
     return HN_OK;
 }
 
-static void find_range(const double *value, int64_t n, double range[2]) {
+static void find_range(const double *value, const double *half, int64_t n, double range[2]) {
     range[0] = range[1] = value[0];
-    for (int64_t i = 1; i < n; i++) {
-        range[0] = fmin(range[0], value[i]);
-        range[1] = fmax(range[1], value[i]);
+    for (int64_t i = 0; i < n; i++) {
+        range[0] = fmin(range[0], value[i] - (half ? half[i] : 0));
+        range[1] = fmax(range[1], value[i] + (half ? half[i] : 0));
     }
     double margin = range[1] > range[0] ? 0.08 * (range[1] - range[0]) : 1;
     range[0] -= margin;
@@ -153,11 +154,45 @@ static void put_axes(FILE *html, const double x[2], const double y[2], double sc
             LEFT, TOP, HEIGHT - BOTTOM, WIDTH - RIGHT);
 }
 
-static void put_points(const struct section *p, const struct points *q, const char *axis,
-                       double scale) {
+// The box of a label, from its left end and its base line.
+enum { LETTER = 6, LINE = 11 };
+struct label {
+    double left, base, width;
+};
+
+static bool overlaps(const struct label *a, const struct label *b) {
+    return a->left < b->left + b->width && b->left < a->left + a->width &&
+           fabs(a->base - b->base) < LINE;
+}
+
+// Beside a point, above or below its middle, or the lines above and below these: the first position
+// that no earlier label has.
+static struct label position_label(const struct label *earlier, int64_t n, double at, double height,
+                                   size_t letters) {
+    static const double shift[] = {-5, 12, -16, 23, -27, 34};
+    double width = (double)(letters * LETTER);
+    struct label spot = {at > (LEFT + WIDTH) / 2.0 ? at - 7 - width : at + 7, 0, width};
+    for (size_t s = 0; s < sizeof shift / sizeof *shift; s++) {
+        bool free = true;
+        spot.base = height + shift[s];
+        for (int64_t i = 0; i < n; i++)
+            free &= !overlaps(&spot, &earlier[i]);
+        if (free)
+            return spot;
+    }
+    spot.base = height + shift[0];
+    return spot;
+}
+
+static enum hn_code put_points(const struct section *p, const struct points *q, const char *axis,
+                               double scale) {
     double x[2], y[2];
-    find_range(q->x, q->n, x);
-    find_range(q->y, q->n, y);
+    HN_SCOPE(p->ctx);
+    struct label *spot = hn_alloc(p->ctx, q->n, sizeof *spot);
+    if (!spot)
+        return p->ctx->code;
+    find_range(q->x, NULL, q->n, x);
+    find_range(q->y, q->half, q->n, y);
     hn_html(p->html,
             "<svg viewBox=\"0 0 440 300\" width=440 role=img aria-label=\"%s over %s\" "
             "style=\"max-width:100%%\">\n",
@@ -168,16 +203,19 @@ static void put_points(const struct section *p, const struct points *q, const ch
             axis);
     for (int64_t i = 0; i < q->n; i++) {
         double at = across(x, q->x[i]), height = down(y, q->y[i]);
-        bool right = at > (LEFT + WIDTH) / 2.0;
         const struct hn_phrase label = hn_overview_label(p->o, q->setting[i]);
+        spot[i] = position_label(spot, i, at, height, strlen(label.text));
+        fprintf(p->html, "<path stroke=currentColor stroke-opacity=.4 d=\"M%.1f %.1fV%.1f\"/>", at,
+                down(y, q->y[i] - q->half[i]), down(y, q->y[i] + q->half[i]));
         fprintf(p->html, "<circle cx=\"%.1f\" cy=\"%.1f\" r=4 fill=currentColor>", at, height);
         hn_html(p->html, "<title>%s</title></circle>", label.text);
-        fprintf(p->html,
-                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=%s font-size=10 fill=currentColor>",
-                at + (right ? -7 : 7), height - 5, right ? "end" : "start");
+        fprintf(
+            p->html, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=%s font-size=10 fill=currentColor>",
+            at + (spot[i].left < at ? -7 : 7), spot[i].base, spot[i].left < at ? "end" : "start");
         hn_html(p->html, "%s</text>\n", label.text);
     }
     fputs("</svg>\n", p->html);
+    return HN_OK;
 }
 
 static enum hn_code put_picture(const struct section *p, const char *column, const char *axis,
@@ -189,9 +227,10 @@ static enum hn_code put_picture(const struct section *p, const char *column, con
     if (q.n < 2)
         return HN_OK;
     fputs("<figure>\n", p->html);
-    put_points(p, &q, axis, scale);
-    hn_html(p->html, "<figcaption>%s over %s, a point for each setting. ", p->u->name[p->measure],
-            axis);
+    if (put_points(p, &q, axis, scale))
+        return p->ctx->code;
+    hn_html(p->html, "<figcaption>%s over %s, a point for each setting, with its 95 %% interval. ",
+            p->u->name[p->measure], axis);
     if (isnan(r.rho))
         fputs("Rank correlation: none, as one of them does not vary.", p->html);
     else

@@ -24,6 +24,8 @@ Batches = Callable[[Any, int, int, int], Any]  # of x, batch_size, seed, epoch: 
 SHOWN = {"fn_ratio": "False negatives", "fn_ratio_minus_uniform": "– Uniform", "true_mean": "Mean true negative",
          "hard_true_mean": "Hardest true negative", "cost_g": "Cost_G (s)"}
 
+AXES = {"step": "Step", "batch_size": "Batch size", "loss": "Loss", "weighting": "Weighting", "temperature": "Temperature"}  # shown where they vary
+
 
 def program() -> str:
     """In a wheel beside the interpreter, in the build folder of a checkout, or on the PATH."""
@@ -34,7 +36,7 @@ def program() -> str:
         shutil.which("hardneg")]
     for place in places:
         if place and os.access(place, os.X_OK):
-            return place
+            return os.path.abspath(place)
     raise FileNotFoundError("compare() runs the program hardneg, which is not on the PATH: install it (make install, or a "
                             "wheel), or name it in HARDNEG_PROGRAM")
 
@@ -114,12 +116,14 @@ class Comparison:
 
     def _table(self) -> List[List[str]]:
         names = list(self.settings["sampler"])
-        options = list(self.settings["params"])
+        options = [text if isinstance(text, str) else "" for text in self.settings["params"]]
+        kinds = {name: {o for n, o in zip(names, options) if n == name} for name in names}
+        first = [f"{n} {o}" if len(kinds[n]) > 1 else n for n, o in zip(names, options)]
+        axes = {name: list(self.settings[name]) for name in AXES if name in self.settings}
+        axes = {name: values for name, values in axes.items() if any(value != values[0] for value in values)}
         shown = {name: list(self.settings[name]) for name in SHOWN if name in self.settings}
-        several = [names.count(name) > 1 for name in names]
-        first = [f"{n} {o}" if more else n for n, o, more in zip(names, options, several)]
-        return [["Sampler", *(SHOWN[name] for name in shown)]] + [
-            [first[i], *(_shown(shown[name][i]) for name in shown)] for i in range(len(first))]
+        return [["Sampler", *(AXES[name] for name in axes), *(SHOWN[name] for name in shown)]] + [
+            [first[i], *(_shown(values[i]) for values in (*axes.values(), *shown.values()))] for i in range(len(first))]
 
     def __repr__(self) -> str:
         table = self._table()
