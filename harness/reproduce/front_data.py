@@ -168,10 +168,14 @@ def draw(font, character, rng):
 def write_glyphs(rng, folder):
     from PIL import ImageFont
 
-    characters, fonts = string.ascii_letters + string.digits, [ImageFont.truetype(path, 40) for path in faces()]
-    times = min(4, MOST // max(1, len(fonts) * len(characters)))
-    if times < 1 or len(fonts) * len(characters) * times < FEWEST:
-        lacking(f"{len(fonts)} fonts in /usr/share/fonts are too few, or too many (packages fonts-dejavu, fonts-liberation)")
+    characters, paths = string.ascii_letters + string.digits, list(faces())
+    most = MOST // len(characters)
+    if len(paths) > most:
+        paths = [paths[i] for i in np.sort(rng.permutation(len(paths))[:most])]
+    fonts = [ImageFont.truetype(path, 40) for path in paths]
+    times = min(4, most // max(1, len(fonts)))
+    if len(fonts) * len(characters) * times < FEWEST:
+        lacking(f"{len(fonts)} fonts in /usr/share/fonts are too few (packages fonts-dejavu, fonts-liberation)")
     records = [bytes([0, label]) + draw(font, character, rng).tobytes() * 3
                for font in fonts for label, character in enumerate(characters) for _ in range(times)]
     records = [records[i] for i in rng.permutation(len(records))]
