@@ -278,6 +278,10 @@ with open("copied.yaml", "w") as f:
     f.writelines("  - " + html.unescape(item) + "\n" for item in items)'
     cp -r first copied
     expect "and are samplers of a job, with the cells that they had" 0 '\(0 computed, [1-9][0-9]* reused\)' run -c copied.yaml -o copied --force
+    local command
+    command=$(grep -oE 'data-command="[^"]*"' first/index.html | head -1 | sed 's/data-command="hardneg //; s/"$//')
+    check "a budget that is not decided has a command" test -n "$command"
+    expect "which is one" 0 'Take|Uniform will do|[Nn]ot decided|No setting' $command
     with_browser "the first screen" || return
     pycheck "its controls" '
 import subprocess, sys

@@ -63,6 +63,8 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
             row.hidden = false;
             row.className = "slid";
             row.cells[0].textContent = "+" + wanted();
+            const asks = row.querySelector("a[data-command]");
+            if (asks) asks.dataset.command = asks.dataset.command.replace(/(--max-excess) [^ ]+/, "$1 " + wanted());
             body.append(row);
         }
         budgetSays.textContent = "+" + wanted();
@@ -76,9 +78,9 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
     if (folded) folded.replaceWith(...[...folded.children].filter(child => child.tagName === "TABLE"));
     first.querySelector(".takes").append(under);
 
-    // A setting as an item of a job, copied by a click; rows by their names.
+    // A setting as an item of a job, or the command that decides, copied by a click.
     const copy = async (link) => {
-        const text = "- " + link.dataset.yaml, before = link.textContent;
+        const text = link.dataset.command ?? "- " + link.dataset.yaml, before = [...link.childNodes];
         try { await navigator.clipboard.writeText(text); } catch {
             const area = make("textarea", text);
             link.after(area);
@@ -86,17 +88,19 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
             document.execCommand("copy");
             area.remove();
         }
+        if (link.dataset.copied) return;
         link.dataset.copied = text;
-        link.textContent = "copied as YAML";
-        setTimeout(() => { link.textContent = before; }, 1200);
+        link.textContent = link.dataset.command ? "command copied" : "copied as YAML";
+        setTimeout(() => { link.replaceChildren(...before); delete link.dataset.copied; }, 1200);
     };
     first.querySelector(".takes").addEventListener("click", event => {
-        const link = event.target.closest("a[data-yaml]");
+        const link = event.target.closest("a[data-yaml], a[data-command]");
         if (!link) return;
         event.preventDefault();
         copy(link);
     });
     for (const link of first.querySelectorAll("a[data-yaml]")) link.title = "copy as YAML of a job: " + link.dataset.yaml;
+    for (const link of first.querySelectorAll("a[data-command]")) link.title = "copy: " + link.dataset.command;
 
     // To a row and back.
     let picked = null; // the row that was gone to

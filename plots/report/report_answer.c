@@ -19,7 +19,12 @@ static const double anchors_enough = 0.995; // with a true negative; fewer are t
 static bool is_per_anchor(const struct hn_league *p) { return p->o->per_anchor[p->first]; }
 
 static void put_time(FILE *html, const struct hn_league *p, int64_t s) {
-    hn_html_seconds(html, "; %s a batch, build included", hn_overview_cost(p->o, s).batch);
+    double batch = hn_overview_cost(p->o, s).batch;
+    if (!isfinite(batch))
+        return;
+    fputs("; ", html);
+    hn_html_ms(html, batch);
+    fputs(" ms a batch, build included", html);
 }
 
 static void put_name(FILE *html, const struct hn_league *p, int64_t s, const char *format) {
@@ -189,6 +194,11 @@ static void put_budget(FILE *html, const struct hn_league *p, int b, int64_t bef
     put_uncertain(html, p, best, budget, true);
     if (best < 0)
         put_uncertain(html, p, best, budget, false);
+    if (best < 0 && !hn_league_uniform_will_do(p, budget) && !is_per_anchor(p)) {
+        fputs(" To decide: <code>", html);
+        hn_html_choose(html, p, budget);
+        fputs("</code>, which adds seeds where they are needed.", html);
+    }
     if (hn_league_uniform_will_do(p, budget))
         fprintf(html, " Uniform batches will do: none within the limit is harder by %g.",
                 HN_HARDNESS_MARGIN);
@@ -437,10 +447,11 @@ static void put_samplers(FILE *html, const struct hn_overview *o, double margin,
     bool answered = put_tables(html, o, margin);
     fputs("</div>\n", html);
     put_caveat(html, o, answered);
-    fprintf(html,
-            "<details class=why%s><summary>In words: ties, what is undecided, what the numbers "
-            "assume</summary>\n",
-            answered ? "" : " open");
+    fprintf(
+        html,
+        "<details class=why id=why%s><summary>In words: ties, what is undecided, what the numbers "
+        "assume</summary>\n",
+        answered ? "" : " open");
     for (int i = 0; hn_hardness_measure(o->results, i); i++) {
         fprintf(html, "<div class=by data-measure=%d>\n", i);
         leagues = put_leagues(html, o, hn_hardness_measure(o->results, i), margin);

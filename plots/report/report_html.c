@@ -41,16 +41,9 @@ void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool s
         fprintf(html, half > 0 ? " ± %.*f" : " ± 0", digits, half);
 }
 
-void hn_html_seconds(FILE *html, const char *format, double seconds) {
-    bool ms = seconds >= 0.9995e-3; // three digits of 999.5 and more have an exponent
-    char text[32];
-    if (!isfinite(seconds))
-        return;
-    if (seconds < 0.9995)
-        snprintf(text, sizeof text, "%.3g %s", (ms ? 1e3 : 1e6) * seconds, ms ? "ms" : "µs");
-    else
-        snprintf(text, sizeof text, "%.*f s", seconds < 99.95 ? 1 : 0, seconds);
-    hn_html(html, format, text);
+void hn_html_ms(FILE *html, double seconds) {
+    double ms = 1e3 * seconds;
+    fprintf(html, "%.*f", (int)fmax(0, fmin(5, 2 - floor(log10(fmax(ms, 1e-5))))), ms);
 }
 
 void hn_html_few_seeds(FILE *html, int64_t seeds, const char *so) {

@@ -2,6 +2,7 @@
 // The sections of a report, a file each.
 #pragma once
 
+#include "plots/report/league.h"
 #include "plots/report/report.h"
 
 // Rows with that text in a column, and with that id unless it is NULL.
@@ -22,6 +23,9 @@ void hn_html_answer(FILE *html, const struct hn_overview *o, double margin, cons
 bool hn_has_samplers(const struct hn_overview *o);
 // The table of answers of the league that begins with that setting (report_take.c).
 void hn_html_take(FILE *html, const struct hn_overview *o, int64_t first, double margin);
+// The command that answers a budget by as many seeds as it takes: `hardneg choose ...`. Of samplers
+// of whole batches.
+void hn_html_choose(FILE *html, const struct hn_league *p, double budget);
 // The finding of trainings on data of that kind, of harder batches (report_findings.c).
 void hn_html_findings(FILE *html, const struct hn_table *runs);
 // Of weightings, where they vary: what share of the loss is on false negatives.

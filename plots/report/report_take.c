@@ -18,11 +18,23 @@ bool hn_league_is_tabled(const struct hn_league *p) {
     return any && p->judged && isfinite(hn_league_mean(p, p->uniform, p->hardness->column).mean);
 }
 
+// Characters that neither YAML nor a shell reads as anything else.
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
+
+static void put_bytes(FILE *html, const char *text, int length) {
+    for (const char *end = text + length; text < end; text++)
+        fprintf(html, strchr("&<>\"'", *text) ? "&#%d;" : "%c", *text);
+}
+
 // The value of an option as YAML: quoted unless it is a number or a plain word.
 static void put_yaml_value(FILE *html, const char *text, int length) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     bool quoted = (int)strspn(text, plain) < length;
-    fprintf(html, quoted ? "&#34;%.*s&#34;" : "%.*s", length, text);
+    fputs(quoted ? "&#34;" : "", html);
+    for (const char *at = text; at < text + length; at++) {
+        fputs(quoted && strchr("\\\"", *at) ? "\\" : "", html);
+        put_bytes(html, at, 1);
+    }
+    fputs(quoted ? "&#34;" : "", html);
 }
 
 // "mosaic: {a: 0.5, lambda: 0.83}": an item of a job's list of samplers.
@@ -53,8 +65,7 @@ static void put_cost(FILE *html, const struct hn_overview *o, int64_t s) {
     struct hn_cost cost = hn_overview_cost(o, s);
     hn_html(html, "<td class=n title=\"%s\">", hn_cost_parts(cost).text);
     if (isfinite(cost.batch))
-        fprintf(html, "%.*f", (int)fmax(0, fmin(5, 2 - floor(log10(fmax(1e3 * cost.batch, 1e-5))))),
-                1e3 * cost.batch);
+        hn_html_ms(html, cost.batch);
     else
         fputs("–", html);
     fputs("</td>", html);
@@ -86,15 +97,55 @@ static void put_uniform(FILE *html, const struct hn_league *p) {
     fputs("</tr>\n", html);
 }
 
-// The setting to take within a budget, -1 = there is none to name.
+// The setting to take within a budget, -1 = there is none to name. One that is shown to be harder
+// by less than the margin is no reason to leave Uniform.
 static int64_t taken(const struct hn_league *p, double budget) {
-    return hn_league_uniform_will_do(p, budget) ? -1 : hn_league_hardest(p, budget);
+    int64_t best = hn_league_uniform_will_do(p, budget) ? -1 : hn_league_hardest(p, budget);
+    bool little = best >= 0 && hn_judge(hn_league_excess(p, best, p->hardness->column),
+                                        HN_HARDNESS_MARGIN) == HN_WITHIN;
+    return little ? -1 : best;
 }
 
 static const char *why_none(const struct hn_league *p, double budget) {
     return hn_league_all_beyond(p, budget)        ? "none: every sampler has more"
            : hn_league_uniform_will_do(p, budget) ? "uniform will do"
                                                   : "not decided";
+}
+
+// A word of a command, in quotes where a shell wants them.
+static void put_word(FILE *html, const char *word) {
+    bool quoted = word[strspn(word, plain)] != '\0';
+    fputs(quoted ? " &#39;" : " ", html);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("&#39;\\&#39;&#39;", html);
+        else
+            put_bytes(html, word, 1);
+    fputs(quoted ? "&#39;" : "", html);
+}
+
+void hn_html_choose(FILE *html, const struct hn_league *p, double budget) {
+    const struct hn_table *runs = &p->o->results->runs;
+    int64_t cell = p->o->first[p->first];
+    fputs("hardneg choose", html);
+    put_word(html, hn_table_text(runs, cell, "dataset"));
+    fprintf(html, " --step %.0f --batch-size %.0f --max-excess %.3g",
+            hn_table_real(runs, cell, "step"), hn_table_real(runs, cell, "batch_size"),
+            100 * budget);
+    if (strcmp(p->hardness->word, "mean") != 0)
+        fprintf(html, " --goal %s", p->hardness->word);
+}
+
+static void put_none(FILE *html, const struct hn_league *p, double budget) {
+    const char *why = why_none(p, budget);
+    bool open = strcmp(why, "not decided") == 0 && !p->o->per_anchor[p->first];
+    fputs("<td colspan=4>", html);
+    if (open) {
+        fputs("<a href=\"#why\" data-command=\"", html);
+        hn_html_choose(html, p, budget);
+        fputs("\">", html);
+    }
+    fprintf(html, open ? "%s: <code>choose</code> decides</a></td>" : "%s</td>", why);
 }
 
 static void put_budget(FILE *html, const struct hn_league *p, double budget, const char *tag) {
@@ -104,7 +155,7 @@ static void put_budget(FILE *html, const struct hn_league *p, double budget, con
     if (s >= 0)
         put_setting(html, p, s);
     else
-        fprintf(html, "<td colspan=4>%s</td>", why_none(p, budget));
+        put_none(html, p, budget);
     fputs("</tr>\n", html);
 }
 

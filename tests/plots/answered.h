@@ -13,6 +13,7 @@ static struct hn_context ctx;
 static void *owner;
 static struct hn_results results;
 static double margin = HN_MARGIN;
+static const char *dataset = "dir/f.h5";
 
 static const struct hn_column columns[] = {
     {"dataset", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
@@ -51,7 +52,7 @@ static struct cell at(const char *sampler, int seed, double fn, double hard) {
 
 static void put(const struct cell *c) {
     const struct hn_value row[] = {
-        HN_TEXT_VALUE("dataset", "dir/f.h5"),
+        HN_TEXT_VALUE("dataset", dataset),
         HN_TEXT_VALUE("sampler", c->sampler),
         HN_TEXT_VALUE("params", c->params),
         HN_TEXT_VALUE("weighting", c->weighting),

@@ -18,7 +18,9 @@ static void noise_is_no_excuse(void) {
     put_sampler("gcbs", noisy, more); // harder, so it comes first
     says(sentences(),
          "At most 10 points more false negatives: no sampler within this limit is shown to be "
-         "harder than Uniform.</li>\n</ul>",
+         "harder than Uniform. To decide: <code>hardneg choose dir/f.h5 --step 0 --batch-size 8 "
+         "--max-excess 10 --goal hardest</code>, which adds seeds where they are "
+         "needed.</li>\n</ul>",
          "erhaps"); // by means they are beyond
     begin();
     put_sampler("uniform", none, none);
@@ -35,11 +37,11 @@ static void noise_is_no_excuse(void) {
     put_sampler("b3", little, some);
     put_sampler("knn", many, more);
     char *text = sentences();
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(text, "<b>batchsampler</b> is the hardest shown to be within: hardness "
-                     "0.6010 (+0.1010 ± 0.0044), "
-                     "false negatives 9.70 % (+0.10 ± 0.44 points); 2 ms a batch, build included. "
-                     "Not significantly harder than b3."));
+    CU_ASSERT_PTR_NOT_NULL(strstr(
+        text, "<b>batchsampler</b> is the hardest shown to be within: hardness "
+              "0.6010 (+0.1010 ± 0.0044), "
+              "false negatives 9.70 % (+0.10 ± 0.44 points); 2.00 ms a batch, build included. "
+              "Not significantly harder than b3."));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "At most 10 points more false negatives: still "
                                         "<b>batchsampler</b>."));
     says(text, "hardness: cosine of the hardest true negative of each anchor.", "knn");
@@ -78,7 +80,10 @@ static void table(void) {
     put_sampler("batchsampler", (const double[]){-0.08, 0.02, 0.01}, some);
     put_sampler("knn", little, little);
     char *text = opening();
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<th scope=row>+0.5</th><td colspan=4>not decided</td>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(
+        text, "<th scope=row>+0.5</th><td colspan=4><a href=\"#why\" data-command=\"hardneg "
+              "choose dir/f.h5 --step 0 --batch-size 8 --max-excess 0.5 --goal hardest\">not "
+              "decided: <code>choose</code> decides</a></td>"));
     CU_ASSERT_PTR_NULL(strstr(text, "data-yaml=\"knn\""));
     free(text);
     begin();
@@ -89,12 +94,47 @@ static void table(void) {
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "<th scope=row>+2</th><td><a href=\"#s2\" data-yaml=\"b3\">"
                                         "b3</a></td><td class=n>+0.1010 ± 0.0036</td><td class=n>"
                                         "9.70</td>"));
-    says(text, "<tr hidden data-budget=13.7", "not decided</td></tr>\n<tr data-budget=10");
+    says(text, "<tr hidden data-budget=13.7", "decides</a></td></tr>\n<tr data-budget=10");
     begin();
     put_sampler("uniform", none, none);
     put_sampler("knn", many, many);
     says(opening(), "+10</th><td colspan=4>none: every sampler has more",
          "+10</th><td colspan=4>not decided");
+}
+
+// Names of files and options that a shell, YAML or HTML would read as something else.
+static void odd_names(void) {
+    static const double wide[3] = {0.1, -0.1, 0.12};
+    dataset = "it's <b>\"a&b\".h5";
+    begin();
+    put_sampler("uniform", none, none);
+    for (int seed = 0; seed < 3; seed++) {
+        struct cell c = at("given", seed, 0.096, 0.6 + 0.001 * seed);
+        c.params = "file=<i>'\"";
+        put(&c);
+    }
+    put_sampler("knn", wide, many);
+    char *text = opening();
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "data-yaml=\"given: {file: &#34;&#60;i&#62;&#39;\\&#34;&#34;}\""));
+    free(text);
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("knn", wide, many);
+    says(opening(),
+         "hardneg choose &#39;it&#39;\\&#39;&#39;s &#60;b&#62;&#34;a&#38;b&#34;.h5&#39; --step",
+         "<b>\"a");
+    dataset = "dir/f.h5";
+}
+
+// A gain that is shown to be below the margin is not taken; the harder one is not decided.
+static void little_is_not_taken(void) {
+    static const double wide[3] = {0.001, -0.03, 0.03};
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("knn", none, (const double[]){0.004, 0.005, 0.006});
+    put_sampler("b3", wide, some);
+    says(opening(), "<th scope=row>+0.5</th><td colspan=4><a href=\"#why\"", "data-yaml=\"knn\"");
 }
 
 // Settings with the same values, which an option did not touch, are one.
@@ -139,7 +179,7 @@ static void without_true_negatives(void) {
     put_sampler("uniform", none, none);
     put_sampler("knn", all, lost);
     says(sentences(),
-         "shown to be harder than Uniform.</li>\n</ul>\n<p>In some seeds no batch "
+         "which adds seeds where they are needed.</li>\n</ul>\n<p>In some seeds no batch "
          "had a "
          "true negative, so these have no hardness: knn (1 of 3 seeds).",
          "<b>knn</b>");
@@ -168,7 +208,7 @@ static void unequal_seeds(void) {
         c.wide = 0.01;
         put(&c);
     }
-    says(sentences(), "harder than Uniform.</li>\n</ul>", "will do"); // two seeds
+    says(sentences(), "harder than Uniform. To decide: ", "will do"); // two seeds
     begin();
     put_sampler("uniform", none, none);
     put_sampler("b3", little, none);
@@ -445,6 +485,8 @@ static const struct hn_test tests[] = {
     {"few_seeds", few_seeds},
     {"twins", twins},
     {"table", table},
+    {"odd_names", odd_names},
+    {"little_is_not_taken", little_is_not_taken},
     {"unequal_seeds", unequal_seeds},
     {"one_class", one_class},
     {"samplers before weightings", samplers_before_weightings},
