@@ -443,6 +443,7 @@ expect "recipes at what the validation part chooses" 0 'Each at the learning rat
     --set 'adam.rate=[0.01, 0.1]' --set task.pairs.data=tuned --set task.pairs.valid=0.3 --set task.pairs.split=group --set 'task.pairs.mined=[false, random]'
 check "the best rate is the validation's" says '^The best learning rate of .* by valid_mrr, 0\.0?1, is the'
 check "and no test outcome's" eval '! says "best learning rate of .* by mrr"'
+check "each of its recipe" test "$(grep '^The best learning rate' out | sort | uniq -d | wc -l) $(grep -c '^The best learning rate.* mined=' out)" = "0 $(grep -c '^The best learning rate' out)"
 check "a row for each recipe" test "$(sed '1,/valid_mrr chooses/d' out | grep -cE '^(uniform|knn), mined=(false|random), rate 0.1?.*')" = 4
 run report tuned
 check "the page has the same" grep -q 'valid_mrr chooses' tuned/index.html

@@ -118,7 +118,8 @@ static void print_rates_at_edge(const struct hn_trained *t) {
         }
         if (first && min < max && (best <= min || best >= max))
             printf("The best learning rate of %s by %s, %g, is the %s that was tried.\n",
-                   hn_trained_label(t, s).text, column, best, best <= min ? "smallest" : "largest");
+                   hn_trained_recipe(t, s).text, column, best,
+                   best <= min ? "smallest" : "largest");
     }
 }
 

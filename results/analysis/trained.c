@@ -265,6 +265,13 @@ struct hn_phrase hn_trained_name(const struct hn_trained *t, int64_t setting, bo
     return name;
 }
 
+struct hn_phrase hn_trained_recipe(const struct hn_trained *t, int64_t setting) {
+    struct hn_phrase name = hn_trained_label(t, setting);
+    add_axes(t, setting, true, HN_COLUMNS(NULL), &name);
+    add_axes(t, setting, false, HN_COLUMNS("dataset", "rate"), &name);
+    return name;
+}
+
 struct hn_phrase hn_trained_title(const struct hn_trained *t, int64_t setting) {
     struct hn_phrase options = {""}, title;
     int64_t run = t->overview.first[setting];

@@ -69,5 +69,7 @@ double hn_trained_scale(const char *column);
 struct hn_phrase hn_trained_label(const struct hn_trained *t, int64_t setting);
 // The same with all else that varies. untrained: of its encoder before training.
 struct hn_phrase hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained);
+// The same without its learning rate.
+struct hn_phrase hn_trained_recipe(const struct hn_trained *t, int64_t setting);
 // Names its problem: "views-mlp, temperature 0.2, batches of 256", and what else varies.
 struct hn_phrase hn_trained_title(const struct hn_trained *t, int64_t setting);
