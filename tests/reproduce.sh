@@ -83,6 +83,11 @@ reproduce gc-theorem4 --results f1/results.h5 --against f2/results.h5
 check "judged again over encoders" says 'on 2 encoders of 1 data set'
 reproduce gc-bounds --data family --quick --seeds 1 -o f5 --term none
 check "an order of batches is judged by its whole epoch" grep -q '^epochs: 1$' f5/jobs/gc.yaml
+reproduce bs-prop1 bs-limits --data data --quick --seeds 1 -o both --term none
+"$hardneg" export both --csv --table runs >runs.csv 2>err
+rc=$?
+check "cells of two identifiers that measure other things of them can be read" is 0
+check "every cell once" eval '[ -z "$(tail -n +2 runs.csv | cut -d, -f1 | sort | uniq -d)" ]'
 reproduce bs-theorem1 --quick --seeds 1 -o f4 --term none
 check "a statement about graphs rests on no encoder, and needs no data" says 'verdict: fails$'
 reproduce gc-theorem4 --results f1/results.h5 --against f2/results.h5

@@ -167,18 +167,27 @@ static enum hn_code list_entries(struct hn_context *ctx, struct work *w) {
     return hn_print_listed(ctx, &w->rep, listed, w->entries, w->p->ready, w->call->json);
 }
 
-// Results: every cell once.
+// Results: every cell once, as of the first identifier that measures it. Others measure more of it:
+// their own files have that.
 
-static enum hn_code add_cell(struct hn_context *ctx, struct work *w, const char *key) {
-    w->cells++;
-    return hn_cell_store_append(ctx, &w->kept, key, &w->all);
+static bool has_cell(const struct work *w, const struct hn_table *t, int64_t row) {
+    static const char *const keys[] = {"run_key", "cell_key"};
+    const struct hn_table *all = hn_results_table(&w->all, t->name);
+    bool has = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !has; i++) {
+        const char *key = hn_table_text(t, row, keys[i]);
+        has = *key && hn_table_row_with(all, keys[i], key) >= 0;
+    }
+    return has;
 }
 
 static enum hn_code add_cells(struct hn_context *ctx, struct work *w, const struct hn_table *t) {
     for (int64_t row = 0; t && row < t->rows; row++) {
         const char *key = hn_table_text(t, row, "run_key");
-        if (*key && hn_table_row_with(hn_results_table(&w->all, t->name), "run_key", key) < 0 &&
-            add_cell(ctx, w, key))
+        if (!*key || has_cell(w, t, row))
+            continue;
+        w->cells++;
+        if (hn_cell_store_append(ctx, &w->kept, key, &w->all))
             return ctx->code;
     }
     return HN_OK;
