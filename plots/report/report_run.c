@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_LISTED = 32 };
@@ -35,35 +36,46 @@ static void list_distinct(const struct hn_table *t, const char *column, const ch
     }
 }
 
-static void put_list(FILE *html, const struct distinct *d) {
-    for (int i = 0; i < d->n; i++)
-        hn_html(html, i ? ", %s" : "%s", d->text[i].text);
-    fputs(d->more ? " …" : "", html);
+// "32, 64"; owned by the caller. NULL: out of memory.
+static char *joined(const struct distinct *d) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    for (int i = 0; out && i < d->n; i++)
+        fprintf(out, i ? ", %s" : "%s", d->text[i].text);
+    if (out)
+        fputs(d->more ? " …" : "", out);
+    return out && fclose(out) == 0 ? text : NULL;
 }
 
-static void put_row(FILE *html, const char *name, const char *value) {
-    if (*value)
-        hn_html(html, "<tr><th scope=row>%s</th><td class=wrap>%s</td></tr>\n", name, value);
-}
-
-static void put_list_cell(FILE *html, const struct hn_record_column *c, const json_t *record,
-                          const void *of) {
-    struct distinct steps;
-    list_distinct(of, c->key, json_string_value(json_object_get(record, "dataset")), &steps);
-    fputs("<td class=wrap>", html);
-    put_list(html, &steps);
-    fputs("</td>", html);
+// A line of a list of names and values, unless there is no value.
+static void put_line(FILE *html, const char *name, const char *value) {
+    static const struct hn_record_column columns[] = {
+        {"name", "", -1, .html = "<th scope=row>%s</th>"},
+        {"value", "", -1, .html = "<td class=wrap>%s</td>"},
+        {0}};
+    if (!value || !*value)
+        return;
+    json_t *record =
+        json_pack("{s:o, s:o}", "name", hn_json_text(name), "value", hn_json_text(value));
+    hn_records_html_row(columns, record, NULL, html);
+    json_decref(record);
 }
 
 static json_t *dataset_row(const struct hn_results *r, const char *name) {
     const struct hn_table *sized = hn_results_table(r, "datasets");
-    struct distinct sums;
+    struct distinct sums, steps;
     list_distinct(&r->runs, "dataset_sha256", name, &sums);
+    list_distinct(&r->runs, "step", name, &steps);
     sums.text[0].text[sums.n > 0 ? 16 : 0] = '\0';
+    char *all = joined(&steps);
     double items =
         sized ? hn_table_real(sized, hn_table_row_with(sized, "dataset", name), "items") : NAN;
-    return json_pack("{s:o, s:o, s:o}", "dataset", hn_json_text(name), "items", hn_json_real(items),
-                     "sha256", hn_json_text(sums.text[0].text));
+    json_t *row = json_pack("{s:o, s:o, s:o, s:o}", "dataset", hn_json_text(name), "items",
+                            hn_json_real(items), "step", hn_json_text(all ? all : ""), "sha256",
+                            hn_json_text(sums.text[0].text));
+    free(all);
+    return row;
 }
 
 static void put_datasets(FILE *html, const struct hn_results *r) {
@@ -71,7 +83,7 @@ static void put_datasets(FILE *html, const struct hn_results *r) {
         {"dataset", hn_html_is_training(r) ? "Data" : "Snapshots", -1,
          .html = "<th scope=row class=wrap>%s</th>"},
         {"items", "Items"},
-        {"step", "Steps", -1, .put = put_list_cell},
+        {"step", "Steps", -1, .html = "<td class=wrap>%s</td>"},
         {"sha256", "SHA-256", -1, .html = "<td><code>%s</code></td>"},
         {0}};
     struct distinct names;
@@ -81,12 +93,9 @@ static void put_datasets(FILE *html, const struct hn_results *r) {
         json_array_append_new(rows, dataset_row(r, names.text[i].text));
     if (!hn_results_table(r, "datasets"))
         (void)hn_records_take_out(columns, "items");
-    hn_html_table(html, &(struct hn_html_table){.label = "Data",
-                                                .id = "",
-                                                .class = "",
-                                                .column = columns,
-                                                .row = rows,
-                                                .of = &r->runs});
+    hn_html_table(html,
+                  &(struct hn_html_table){
+                      .label = "Data", .id = "", .class = "", .column = columns, .row = rows});
 }
 
 static void put_settings(FILE *html, const struct hn_results *r) {
@@ -101,11 +110,9 @@ static void put_settings(FILE *html, const struct hn_results *r) {
     fputs("<div class=scroll><table><tbody>\n", html);
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         list_distinct(&r->runs, settings[i][0], NULL, &values);
-        if (values.n == 0)
-            continue;
-        fprintf(html, "<tr><th scope=row>%s</th><td class=wrap>", settings[i][1]);
-        put_list(html, &values);
-        fputs("</td></tr>\n", html);
+        char *all = joined(&values);
+        put_line(html, settings[i][1], all);
+        free(all);
     }
     fputs("</tbody></table></div>\n", html);
 }
@@ -151,11 +158,11 @@ static void put_run(FILE *html, const struct hn_results *r) {
 static void put_provenance(FILE *html, const struct hn_results *r) {
     hn_html_fold(html, "provenance", "Provenance", false);
     fputs("<div class=scroll><table><tbody>\n", html);
-    put_row(html, "status", hn_results_get(r, "status"));
-    put_row(html, "created", hn_results_get(r, "created"));
-    put_row(html, "config_sha256", hn_results_get(r, "config_sha256"));
+    put_line(html, "status", hn_results_get(r, "status"));
+    put_line(html, "created", hn_results_get(r, "created"));
+    put_line(html, "config_sha256", hn_results_get(r, "config_sha256"));
     for (int64_t i = 0; i < r->n_env; i++)
-        put_row(html, r->env[i].name, r->env[i].value);
+        put_line(html, r->env[i].name, r->env[i].value);
     fputs("</tbody></table></div>\n</details>\n", html);
 }
 
