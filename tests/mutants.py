@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Changes one operator, constant or line of a source at a time, and says which changes no test sees.
 
-    tests/mutants.py samplers/knn.c retrieval [--sample 50] [--seed 1] [--suites tests/samplers/test_knn.c]
+    tests/mutants.py samplers/knn.c retrieval [--sample 50] [--seed 1] [--seconds 4]
+        [--suites tests/samplers/test_knn.c ...]
 
 A name is a source or a folder of them. Each change is compiled by itself and linked before the library, so that
 neither the tree nor build/ changes. Suites are those of the mirrored folder, of the source's name first, then the
-quick ones; a change is caught once one of them fails, dies or takes ten times as long. What the compiler refuses, or
-makes the same code of, does not count. Prints the changes that survive, then shares. Build first: make everything."""
+quick ones; --seconds leaves out those of another name that take longer. A change is caught once one of them fails,
+dies or takes ten times as long. What the compiler refuses, or makes the same code of, does not count. Prints the
+changes that survive, then shares. Build first: make everything."""
 import argparse
 import glob
 import os
@@ -16,7 +18,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+", "*": "/", "/": "*",
          "&&": "||", "||": "&&", "+=": "-=", "-=": "+=", "|=": "&=", "|": "&"}
@@ -73,10 +74,11 @@ def suites_of(path, named):
     return sorted(found)
 
 
-def quick_first(path, sources, suites):
+def quick_first(path, sources, suites, seconds):
     """Suites that have the source's name, then the others, each from the shortest to the longest."""
     stem = os.path.splitext(os.path.basename(path))[0]
-    return sorted(sources, key=lambda s: (stem not in s, suites[s].seconds))
+    return sorted((s for s in sources if stem in s or suites[s].seconds <= seconds),
+                  key=lambda s: (stem not in s, suites[s].seconds))
 
 
 class Suite:
@@ -86,16 +88,16 @@ class Suite:
         self.program = os.path.join(work, "suite")
         line = command(target, f"build/obj/tests/{self.name}.o").replace(f"-o {target} ", f"-o {self.program} ")
         self.link = line.replace("build/libhardneg.a", f"{work}/mutant.o build/libhardneg.a", 1)
-        begin = time.time()
+        begin = os.times().children_user
         if subprocess.run([target], capture_output=True).returncode != 0:
             sys.exit(f"mutants: {target} fails without any change")
-        self.seconds = time.time() - begin
+        self.seconds = os.times().children_user - begin
 
     def catches(self):
         if subprocess.run(self.link, shell=True, capture_output=True).returncode != 0:
             return True
         try:
-            return subprocess.run([self.program], capture_output=True, timeout=10 * self.seconds + 20).returncode != 0
+            return subprocess.run([self.program], capture_output=True, timeout=10 * self.seconds + 60).returncode != 0
         except subprocess.TimeoutExpired:
             return True
 
@@ -119,6 +121,7 @@ def main():
     parser.add_argument("--sample", type=int, default=50, help="changes in all (default 50)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--suites", nargs="*", default=[])
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="of a processor, at most, of a suite")
     a = parser.parse_args()
     paths = [p for n in a.name for p in (sorted(glob.glob(n.rstrip("/") + "/*.c")) if os.path.isdir(n) else [n])]
     found = [(p, *m) for p in paths for m in mutants(p)]
@@ -138,7 +141,7 @@ def main():
             for source in wanted:
                 if source not in suites:
                     suites[source] = Suite(source, work)
-            if not any(suites[source].catches() for source in quick_first(path, wanted, suites)):
+            if not any(suites[source].catches() for source in quick_first(path, wanted, suites, a.seconds)):
                 survivors += 1
                 print(f"{path}:{number}: {what}", flush=True)
     print(f"{counted} changes of {len(found)}: {counted - survivors} caught, {survivors} survive")
