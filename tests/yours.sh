@@ -84,6 +84,19 @@ test_given_again() {
     chmod +x prog.sh
     job 'command: {run: [./prog.sh, "{out}"], name: first}' 'given: {file: "a-{seed}.npy", name: mine}'
     expect "given: a file that changes during the run" 4 'a-2.npy: has changed since the run began' run -c j.yaml -o w --set "steps=[$last]" -q
+    # A file that another process writes anew all the time: a result, or a sentence, and never a mixture of two.
+    job 'given: {file: "live.npy", name: mine}'
+    for s in 1 2; do "$hardneg" sample s.h5 --sampler uniform --step "$last" -b 16 --seed $s --epochs $((s * s)) -o live-$s.npy -q; done
+    cp live-1.npy live.npy
+    (while [ ! -e still ]; do cat live-2.npy >live.npy; cat live-1.npy >live.npy; head -c 999 live-1.npy >live.npy; cat live-1.npy >live.npy; done) &
+    for s in 1 2 3 4 5 6; do
+        rm -rf live
+        run run -c j.yaml -o live --set "steps=[$last]" --set 'seeds=[1]' -q
+        ended "given: a file that is written meanwhile" '0|3|4'
+        check "given: and what it says" eval '[ $rc = 0 ] || complains "live.npy: (has changed|holds|is empty|header|is not)"'
+    done
+    : >still
+    wait
     job uniform 'given: {file: "a-{seed}.npy", name: mine}'
     expect "given: seeds that do not differ" 0 'a-2.npy: has the batches of a-1.npy' run -c j.yaml -o t --set "steps=[$last]"
 }
@@ -100,7 +113,9 @@ def save(name, change):
     a = good.copy().astype(object); change(a); np.save(name, a.astype('i8'))
 def put(b, i, v): return lambda a: a[b].__setitem__(i, v)
 save('good.npy', lambda a: None)
-save('beyond.npy', put(3, 5, 300)); save('huge.npy', put(3, 5, 2 ** 40 + 7)); save('minus.npy', put(3, 5, -2)); save('hole.npy', put(3, 0, -1))
+save('beyond.npy', put(3, 5, 300)); save('wide.npy', put(3, 5, 2 ** 31)); np.save('wide-u4.npy', np.full((19, 16), 2 ** 31, 'u4')); np.save('low-i4.npy', np.full((19, 16), -2 ** 31, 'i4'))
+open('wide.jsonl', 'w').write('[0, 2147483648]\n'); open('long.jsonl', 'w').write('[0, 99999999999999999999]\n')
+save('huge.npy', put(3, 5, 2 ** 40 + 7)); save('minus.npy', put(3, 5, -2)); save('hole.npy', put(3, 0, -1))
 save('empty-batch.npy', put(4, slice(None), -1))
 a = good.copy(); a[2, 1] = a[2, 0]; np.save('twice.npy', a)
 np.save('floats.npy', good.astype('f8')); np.save('flat.npy', good.ravel()); np.save('none.npy', good[:0]); np.save('narrow.npy', good[:, :8][good[:, 7] >= 0])
@@ -109,7 +124,8 @@ open('short.npy', 'wb').write(open('good.npy', 'rb').read()[:700]); open('empty.
 open('header.npy', 'wb').write(open('good.npy', 'rb').read()[:128].replace(b'(19, 16)', b'(9000000000000000, 9000)'.ljust(8))[:200])
 open('deep.jsonl', 'w').write('[[1, 2]]\n'); open('half.jsonl', 'w').write('[1, 2\n'); open('real.jsonl', 'w').write('[1.5]\n')
 open('second.jsonl', 'w').write(str([int(i) for i in good[0]]) + '\n\n[1, \"a\"]\n'); open('anchor.jsonl', 'w').write('{\"anchor\": 1, \"negatives\": [3]}\n')"
-    for s in "beyond.npy:batch 3, position 5: item 300" "huge.npy:batch 3, position 5: item 1099511627783" "minus.npy:item -2" "hole.npy:position 0: item -1" \
+    for s in "beyond.npy:batch 3, position 5: item 300" "wide.npy:batch 3, position 5: item 2147483648" "wide-u4.npy:batch 0, position 0: item 2147483648" \
+        "low-i4.npy:position 0: item -2147483648" "wide.jsonl:batch 0, position 1: item 2147483648" "long.jsonl:line 1: " "huge.npy:batch 3, position 5: item 1099511627783" "minus.npy:item -2" "hole.npy:position 0: item -1" \
         "empty-batch.npy:batch 4 is empty" "twice.npy:batch 2 holds item [0-9]* twice" "floats.npy:whole numbers" "flat.npy:1 dimension" \
         "none.npy:holds no batch" "narrow.npy:up to 8 items, and batch_size is 16" "texts.npy:whole numbers" "unsigned.npy:beyond 2.63" "four.npy:4 dimensions" \
         "short.npy:holds [0-9]* bytes" "empty.npy:is empty" "header.npy:header" "deep.jsonl:line 1: wants a list" "half.jsonl:line 1: wants a list" \
@@ -333,7 +349,10 @@ test_hostile() {
     command_job 'true'
     refused "that writes nothing" 'wrote no .out'
     command_job 'echo "[0, 1, 2]" >"$1"'
-    refused "other sizes" 'its output: its batches hold up to 3 items'
+    refused "other sizes" 'its output: its batches hold up to 3 items, and batch_size is 16: give the program .batch_size'
+    command_job 'echo call >>calls; n=$((17 - $(wc -l <calls))); seq 0 299 | while mapfile -t -n $n b && [ ${#b[@]} -gt 0 ]; do (IFS=,; echo "[${b[*]}]"); done >"$1"'
+    refused "other sizes each time" 'its batches hold up to 15 items, and batch_size is 16' --set 'timing={reps: 3, warmup: 1}'
+    check "command: the second call is refused" test "$(wc -l <calls)" = 2
     command_job 'echo x >"$1"'
     refused "no array" 'its output: is not a .npy file'
     command_job 'rm -f "$1"; mkfifo "$1"'

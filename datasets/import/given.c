@@ -34,6 +34,12 @@ static enum hn_code grow(struct hn_context *ctx, struct reading *r, int64_t star
     return code ? hn_fail_in(ctx, "%s", r->out->path) : HN_OK;
 }
 
+// Of batches of another size than the cell's: of a program whose output has a title, or of a file.
+static const char *remedy_of_size(const struct hn_given_rules *rules) {
+    return rules->title ? "give the program {batch_size}, and see that it keeps to it"
+                        : "put {batch_size} into the name of the file, a file for each";
+}
+
 static enum hn_code add_list(struct hn_context *ctx, struct reading *r, const int64_t *id,
                              int64_t length) {
     struct hn_given *g = r->out;
@@ -47,8 +53,8 @@ static enum hn_code add_list(struct hn_context *ctx, struct reading *r, const in
                            ? "%s: %s %" PRId64 " has %" PRId64 " numbers, and n is %" PRId64
                              ": raise n, or shorten the lists"
                            : "%s: %s %" PRId64 " has %" PRId64 " items, and batch_size is %" PRId64
-                             ": put {batch_size} into the name of the file, a file for each",
-                       g->path, what, number, length, rules->longest);
+                             ": %s",
+                       g->path, what, number, length, rules->longest, remedy_of_size(rules));
     if (length == 0 && !rules->negatives)
         return hn_fail(ctx, HN_DATA, "%s: %s %" PRId64 " is empty", g->path, what, number);
     if (grow(ctx, r, list + 2, at + length))
@@ -197,8 +203,8 @@ static enum hn_code check_whole(struct hn_context *ctx, const struct reading *r)
     if (!r->rules->negatives && longest < r->rules->longest)
         return hn_fail(ctx, HN_DATA,
                        "%s: its batches hold up to %" PRId64 " items, and batch_size is %" PRId64
-                       ": put {batch_size} into the name of the file, a file for each",
-                       g->path, longest, r->rules->longest);
+                       ": %s",
+                       g->path, longest, r->rules->longest, remedy_of_size(r->rules));
     if (r->rules->negatives && g->lists % r->rules->n)
         return hn_fail(ctx, HN_DATA,
                        "%s: holds %" PRId64 " lists, and the snapshot has %" PRId64

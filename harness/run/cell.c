@@ -210,7 +210,9 @@ static enum hn_code time_round(struct hn_context *ctx, const struct hn_item *con
         struct hn_cell_work w = open_work(item[turn[i]], env->state, order, out);
         w.rep = rep;
         w.warmup = warmup;
-        if (hn_cell_draw_again(ctx, &w))
+        enum hn_code code = hn_cell_draw_again(ctx, &w);
+        if (code &&
+            (!hn_item_fails_alone(code, env) || hn_item_mark(ctx, item[turn[i]], env, code, out)))
             return ctx->code;
     }
     return HN_OK;

@@ -79,9 +79,8 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                : HN_OK;
 }
 
-// Makes the rows of a failed item, with the reason and nothing measured.
-static enum hn_code mark(struct hn_context *ctx, const struct hn_item *item,
-                         const struct hn_item_env *env, enum hn_code why, struct hn_results *out) {
+enum hn_code hn_item_mark(struct hn_context *ctx, const struct hn_item *item,
+                          const struct hn_item_env *env, enum hn_code why, struct hn_results *out) {
     char reason[HN_MESSAGE_MAX];
     memcpy(reason, ctx->message, sizeof reason);
     hn_results_free(ctx, out);
@@ -103,7 +102,7 @@ enum hn_code hn_item_run(struct hn_context *ctx, const struct hn_item *item,
     if (begin(ctx, item, env, out) || (kind->load && kind->load(ctx, item, env)))
         return ctx->code;
     enum hn_code code = kind->run(ctx, item, env, out);
-    return code && kind->own_failure(code, env) ? mark(ctx, item, env, code, out) : code;
+    return code && kind->own_failure(code, env) ? hn_item_mark(ctx, item, env, code, out) : code;
 }
 
 // A table in the making, and which of its columns are options. After a failure nothing is added.

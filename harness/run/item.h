@@ -69,6 +69,10 @@ struct hn_item_label hn_item_label(const struct hn_item *item);
 // with the reason.
 HN_MUST_USE enum hn_code hn_item_run(struct hn_context *ctx, const struct hn_item *item,
                                      const struct hn_item_env *env, struct hn_results *out);
+// Makes of *out the rows of a failed item, with ctx's message as the reason and nothing measured.
+HN_MUST_USE enum hn_code hn_item_mark(struct hn_context *ctx, const struct hn_item *item,
+                                      const struct hn_item_env *env, enum hn_code why,
+                                      struct hn_results *out);
 // For `begin`: a row of `t` with keys, data and step of the item, the program's version and status
 // "ok"; row numbers from 0.
 HN_MUST_USE enum hn_code hn_item_add_row(struct hn_context *ctx, const struct hn_item *item,
