@@ -19,7 +19,7 @@ struct hn_replicates {
     int64_t n;
 };
 
-// How n cells are told apart. Numbers say which cells; orders are below, at or above 0.
+// Order of n cells, called by their numbers: below, at or above 0.
 struct hn_grouping {
     const void *of;                                       // borrowed, handed to both
     int (*setting)(const void *of, int64_t a, int64_t b); // 0: they are of one setting
@@ -33,8 +33,8 @@ struct hn_replicate_sets {
                           // s, by seed, and those of one seed by number
     int64_t sets;
 };
-// What it allocates belongs to the owner.
+// Arrays belong to the owner.
 HN_MUST_USE enum hn_code hn_replicates_find(struct hn_context *ctx, int64_t n,
                                             struct hn_grouping by, struct hn_replicate_sets *out);
-// Returns the cells of a set.
+// Returns the cells of set `set`.
 struct hn_replicates hn_replicates_at(const struct hn_replicate_sets *sets, int64_t set);
