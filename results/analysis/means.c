@@ -95,18 +95,25 @@ static void set_interval(struct hn_mean *e, enum hn_over over, double below, dou
     e->hi = e->mean + above;
 }
 
-// Distances from a cell's value to the ends of its interval over batches; NaN without.
-static void find_ends(const struct reader *d, int64_t row, double end[2]) {
-    const struct hn_results *r = d->r;
+// Half of Student's interval of a cell's mean cosine over its batches; NaN without.
+static double half_of_cosines(const struct hn_results *r, int64_t row) {
     struct moments m = {.n = 0};
-    end[0] = number(d, d->value, row) - number(d, d->lo, row);
-    end[1] = number(d, d->hi, row) - number(d, d->value, row);
-    if (strcmp(d->name, "cos_mean") != 0 || !r->batch_start || !r->batch_cos_mean)
-        return;
     for (int64_t b = r->batch_start[row]; b < r->batch_start[row + 1]; b++)
         if (!isnan(r->batch_cos_mean[b]))
             add(&m, r->batch_cos_mean[b]);
-    end[0] = end[1] = half_of(&m);
+    return half_of(&m);
+}
+
+// Distances from a cell's value to the ends of its interval over batches; NaN without. Batches that
+// are all alike, as few pairs are, show nothing of how batches vary: they give none.
+static void find_ends(const struct reader *d, int64_t row, double end[2]) {
+    const struct hn_results *r = d->r;
+    end[0] = number(d, d->value, row) - number(d, d->lo, row);
+    end[1] = number(d, d->hi, row) - number(d, d->value, row);
+    if (strcmp(d->name, "cos_mean") == 0 && r->batch_start && r->batch_cos_mean)
+        end[0] = end[1] = half_of_cosines(r, row);
+    if (!(end[0] + end[1] > 0))
+        end[0] = end[1] = NAN;
 }
 
 // Ends of an interval over batches, pooled over cells: NaN once a cell has none.

@@ -7,7 +7,7 @@
 
 // Replicates of an interval. Seeds are independent: each draws its batches, and builds its sampler,
 // anew. Batches of one seed share a build, so their interval says nothing of other builds: it is
-// given only where fewer than three seeds leave no other.
+// given only where fewer than three seeds leave no other, and batches differ.
 enum hn_over { HN_OVER_NOTHING, HN_OVER_BATCHES, HN_OVER_SEEDS };
 
 // Returns over what the interval of a value of so many seeds is. Student's quantile of two is 12.7.

@@ -319,6 +319,13 @@ static void over_batches(void) {
     CU_ASSERT(one.over == HN_OVER_BATCHES && two.over == HN_OVER_BATCHES);
     CU_ASSERT_DOUBLE_EQUAL(one.half, 0.03, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(two.half, 0.03 / sqrt(2), 1e-12);
+    // Of one seed all batches are alike: that is no certainty of .4, nor half of one.
+    for (int i = 0; i < 2; i++)
+        results.runs.cells[hn_table_find(&results.runs, i ? "fn_ratio_hi" : "fn_ratio_lo")]
+            .real[2] = 0.4;
+    two = hn_overview_mean(&o, 1, "fn_ratio");
+    CU_ASSERT(two.over == HN_OVER_NOTHING && isnan(two.half) && isnan(two.lo));
+    CU_ASSERT_DOUBLE_EQUAL(two.mean, 0.4, 1e-12);
     end();
 }
 
