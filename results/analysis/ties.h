@@ -21,7 +21,7 @@ struct hn_ties {
 HN_MUST_USE enum hn_code hn_ties_open(struct hn_context *ctx, int64_t max, struct hn_ties *t);
 // Fills letters and `lettered`. Those with too few seeds tie with none.
 HN_MUST_USE enum hn_code hn_ties_find(struct hn_context *ctx, struct hn_ties *t);
-// The letters of a setting: "ab"; "-" for one without any where others have some.
+// The letters of a setting: "ab"; "--" for one without any where others have some.
 struct hn_tie_text {
     char text[64];
 };

@@ -211,7 +211,8 @@ static void fill(struct hn_results *r, const char *entry, const char *suite, con
         {"seed", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_SETTING},
         {"status", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_COUNTER},
         {"fn_ratio", HN_COLUMN_REAL, "share", "", HN_SMALLER, HN_ROLE_QUALITY},
-        {"true_mean", HN_COLUMN_REAL, "cosine", "", HN_LARGER, HN_ROLE_QUALITY}};
+        {"true_mean", HN_COLUMN_REAL, "cosine", "", HN_LARGER, HN_ROLE_QUALITY},
+        {"cost_s", HN_COLUMN_REAL, "s", "", HN_SMALLER, HN_ROLE_TIME}};
     static const struct {
         const char *sampler;
         double fn, hard;
@@ -234,7 +235,8 @@ static void fill(struct hn_results *r, const char *entry, const char *suite, con
                               HN_INT_VALUE("step", 5), HN_TEXT_VALUE("sampler", cell[i].sampler),
                               HN_INT_VALUE("seed", 1), HN_TEXT_VALUE("status", "ok"),
                               HN_REAL_VALUE("fn_ratio", cell[i].fn),
-                              HN_REAL_VALUE("true_mean", cell[i].hard)));
+                              HN_REAL_VALUE("true_mean", cell[i].hard),
+                              HN_REAL_VALUE("cost_s", 1e-3 * (i + 1))));
 }
 
 // The line from (0, 0) to (.4, 20 points) has 10 at .2, where the entry has 5; at +2 points it is
@@ -250,6 +252,7 @@ static void reading(void) {
     CU_ASSERT_EQUAL(b.entries, 1);
     CU_ASSERT_STRING_EQUAL(b.entry[0].name, "mine");
     CU_ASSERT_DOUBLE_EQUAL(b.kind[0].uniform, 10, 1e-9);
+    CU_ASSERT(b.entry[0].settings == 1 && fabs(b.entry[0].cost - 3e-3) < 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, excess, 0).mean, -5, 1e-9);
     struct hn_board_score gain = {0, HN_BOARD_GAIN + 1};
     CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, gain, 0).mean, .04, 1e-9);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of settings: what is one row, what is a column, and the numbers, against sums by hand.
 #include "core/text.h"
+#include "results/analysis/ties.h"
 #include "tests/results/analysis/overview_fixture.h"
 
 // Two files, two steps, two batch sizes, three weightings, four settings of samplers, three seeds.
@@ -354,7 +355,58 @@ static void last_steps(void) {
     }
 }
 
+// One of every sampler comes before a second of any, in each round those of low rank.
+static void shown(void) {
+    struct hn_candidate c[] = {{"knn", 1},     {"knn", 1}, {"gcbs", 2}, {NULL},
+                               {"uniform", 0}, {"knn", 0}, {"gcbs", 2}};
+    static const int order[] = {4, 0, 2, 1, 6, 5}; // rounds: 0, 0, 0; 1, 1; 2
+    enum { N = sizeof c / sizeof *c };
+    for (int64_t max = 0; max <= N; max++) {
+        for (int i = 0; i < N; i++)
+            c[i].shown = false;
+        CU_ASSERT_EQUAL(hn_choose_shown(c, N, max), hn_min(max, N - 1));
+        for (int k = 0; k < N - 1; k++)
+            CU_ASSERT_EQUAL(c[order[k]].shown, k < max);
+        CU_ASSERT_FALSE(c[3].shown);
+    }
+}
+
+// Settings 0 .. 3 of a made-up table: the last has too few seeds.
+static struct hn_mean tie_difference(const void *of, int64_t a, int64_t b, const char *column) {
+    const double *mean = of;
+    struct hn_mean m = hn_no_mean;
+    (void)column;
+    m.mean = mean[a] - mean[b];
+    m.lo = m.mean - 1;
+    m.hi = m.mean + 1;
+    m.half = 1;
+    m.freedom = 4;
+    m.over = a == 3 || b == 3 ? HN_OVER_BATCHES : HN_OVER_SEEDS;
+    return m;
+}
+
+static void ties(void) {
+    static const double mean[] = {0, 0.1, 50, 0};
+    struct hn_ties t = {.difference = tie_difference, .of = mean, .column = ""};
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, hn_ties_open(&ctx, 4, &t));
+    for (t.n = 0; t.n < 4; t.n++)
+        t.setting[t.n] = t.n;
+    HN_CHECK(&ctx, hn_ties_find(&ctx, &t));
+    CU_ASSERT(t.lettered && t.letters[0] == t.letters[1] && t.letters[0]);
+    CU_ASSERT(t.letters[2] && !(t.letters[2] & t.letters[0]));
+    CU_ASSERT_STRING_EQUAL(hn_ties_text(&t, 2).text, "b");
+    CU_ASSERT_STRING_EQUAL(hn_ties_text(&t, 3).text, "--");
+    t.setting[1] = 3; // a single one is compared with none
+    t.n = 2;
+    HN_CHECK(&ctx, hn_ties_find(&ctx, &t));
+    CU_ASSERT_FALSE(t.lettered);
+}
+
 static const struct hn_test tests[] = {
+    {"shown", shown},
+    {"ties", ties},
     {"last_steps", last_steps},
     {"seeds_of_both", seeds_of_both},
     {"over_batches", over_batches},
