@@ -71,6 +71,13 @@ static void test_rows(void) {
     CU_ASSERT(isnan(mean.mean));
     HN_CHECK(&ctx, read_text("sampler,step,acc\nuniform,100,1\nuniform,200,2", &u));
     CU_ASSERT(u.setting[0] == setting("uniform", NAN, 100) && u.setting[1] == base);
+    // Setting 0 as a base, in the last row.
+    HN_CHECK(&ctx, read_text("sampler,M,step,seed,acc\nwalk,2,100,1,3\nuniform,,100,1,1", &u));
+    CU_ASSERT(u.setting[1] == 0);
+    HN_CHECK(&ctx, hn_outcome_difference(&ctx, &u, u.setting[0], 0, 0, &mean));
+    CU_ASSERT(fabs(mean.mean - 2) < 1e-12);
+    HN_CHECK(&ctx, hn_outcome_difference(&ctx, &u, u.setting[0], -1, 0, &mean));
+    CU_ASSERT(isnan(mean.mean));
     HN_CHECK(&ctx, read_text("acc,sampler,M\n1,walk,1", &u)); // an axis that varies
     CU_ASSERT(u.measures == 1 && u.setting[0] == of[4]);
     end();
