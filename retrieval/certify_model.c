@@ -14,7 +14,7 @@
 
 static const double rounding = 1e-9; // of sums
 
-// Where the model says 0, and where it says 1: pairs that people judged, relevant ones. They begin
+// Pairs that people judged, and relevant ones of them, by what the model says: 0, 1. They begin
 // with some that stand for what is expected before.
 struct seen {
     double n[2], relevant[2];
@@ -34,20 +34,20 @@ static double moved(double p, double nu) {
 // The slope at which chances p, of parts 1 - share and share of the pairs, are moved to this mean.
 static double slope_to(const double p[2], double share, double mean) {
     enum { HALVES = 18 };
-    double now = p[0] + (p[1] - p[0]) * share, near = 0, far = now < mean ? -1 : 1;
+    double now = p[0] + (p[1] - p[0]) * share, inner = 0, outer = now < mean ? -1 : 1;
     for (int k = 0; k < 60; k++) {
-        double here = moved(p[0], far) + (moved(p[1], far) - moved(p[0], far)) * share;
+        double here = moved(p[0], outer) + (moved(p[1], outer) - moved(p[0], outer)) * share;
         if ((here < mean) != (now < mean))
             break;
-        near = far;
-        far *= 2;
+        inner = outer;
+        outer *= 2;
     }
     for (int k = 0; k < HALVES; k++) {
-        double nu = (near + far) / 2;
+        double nu = (inner + outer) / 2;
         double here = moved(p[0], nu) + (moved(p[1], nu) - moved(p[0], nu)) * share;
-        *((here < mean) == (now < mean) ? &near : &far) = nu;
+        *((here < mean) == (now < mean) ? &inner : &outer) = nu;
     }
-    return near; // its mean lies on the side of p: the bet is fair, or loses
+    return inner; // its mean lies on the side of p: the bet is fair, or loses
 }
 
 // Log of a bet's outcome that the mean of the pairs that are left is not `mean`, but less (is

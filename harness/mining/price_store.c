@@ -5,6 +5,7 @@
 #include "harness/mining/price_work.h"
 #include "results/store.h"
 #include "retrieval/price.h"
+#include "retrieval/recommend.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +19,24 @@ struct hn_price_name hn_price_name(const struct hn_price *p) {
     return name;
 }
 
+// Shares of the false negatives of the first ranks, which the page names settings within.
+static const double part[] = {.5, .2, .05};
+enum { PARTS = sizeof part / sizeof *part };
+static const double none_max = 0.1; // of the queries without a negative, as the page says
+
+// named[k]: the setting that --recommend names within part[k]; NULL: none.
+static void find_named(const struct hn_price_work *w, const struct hn_price *named[PARTS]) {
+    bool shown[HN_PRICES_MAX];
+    for (int k = 0; k < PARTS; k++) {
+        double limit = part[k] * w->price[0].false_share.mean;
+        int best = hn_price_recommend(w->price, w->n, limit, none_max, shown);
+        named[k] = best < 0 ? NULL : &w->price[best];
+    }
+}
+
 static enum hn_code add_setting(struct hn_context *ctx, const struct hn_price_work *w,
-                                const struct hn_price *p, struct hn_results *out) {
+                                const struct hn_price *p, const struct hn_price *const *named,
+                                struct hn_results *out) {
     const struct hn_snapshot_info *file = w->corpus.info->file;
     int64_t step = w->p->step == INT64_MIN ? file->step[file->steps - 1] : w->p->step;
     const struct hn_price_name name = hn_price_name(p);
@@ -55,7 +72,12 @@ static enum hn_code add_setting(struct hn_context *ctx, const struct hn_price_wo
                      p->fewer),
         HN_REAL_CELL("none", "1", "share of queries without a negative", HN_SMALLER, p->none),
         HN_INT_CELL("front", "1", "1: no other setting is harder with fewer false negatives",
-                    p->front)};
+                    p->front),
+        HN_INT_CELL("within_half", "1",
+                    "1: --recommend names it within half of the share of --min-rank 1",
+                    named[0] == p),
+        HN_INT_CELL("within_fifth", "1", "1: within a fifth", named[1] == p),
+        HN_INT_CELL("within_twentieth", "1", "1: within a twentieth", named[2] == p)};
     return hn_results_add_row(ctx, out, "price", cell, LENGTH(cell));
 }
 
@@ -82,11 +104,14 @@ static enum hn_code add_attrition(struct hn_context *ctx, const struct hn_price_
 static enum hn_code fill(struct hn_context *ctx, const struct hn_price_work *w, const char *argv,
                          struct hn_results *out) {
     struct hn_results env = {0};
+    const struct hn_price *named[PARTS];
+    find_named(w, named);
     if (hn_host_describe(ctx, &env, false) || hn_results_describe(ctx, out, "complete", &env) ||
         hn_results_set(ctx, out, "argv", argv))
         return ctx->code;
     for (int i = 0; i < w->n; i++)
-        if (add_setting(ctx, w, &w->price[i], out) || add_attrition(ctx, w, &w->price[i], out))
+        if (add_setting(ctx, w, &w->price[i], named, out) ||
+            add_attrition(ctx, w, &w->price[i], out))
             return ctx->code;
     return HN_OK;
 }

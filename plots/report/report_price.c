@@ -40,20 +40,18 @@ static int64_t top_of(const struct hn_table *t) {
     return -1;
 }
 
-// The hardest setting whose interval ends within a share, and that leaves few queries empty; -1.
-static int64_t hardest_within(const struct hn_table *t, double share) {
-    int64_t best = -1;
+// The setting that `price --recommend` names within a part of the first share; -1: none.
+static int64_t named_within(const struct hn_table *t, const char *column) {
     for (int64_t row = 0; row < t->rows; row++)
-        if (value(t, row, "false_hi") <= share && value(t, row, "none") <= none_max &&
-            (best < 0 || value(t, row, "hardness") > value(t, best, "hardness")))
-            best = row;
-    return best;
+        if (value(t, row, column) > 0)
+            return row;
+    return -1;
 }
 
 static void put_budget(FILE *html, const struct hn_table *t, int64_t top, const char *words,
-                       double part) {
+                       double part, const char *column) {
     double share = part * value(t, top, "false_negatives");
-    int64_t row = hardest_within(t, share);
+    int64_t row = named_within(t, column);
     fprintf(html, "<li>At most %s of that (%.3g %%): ", words, 100 * share);
     if (row < 0) {
         fputs("no setting is shown to be within.</li>\n", html);
@@ -101,7 +99,10 @@ void hn_html_price_answer(FILE *html, const struct hn_results *r) {
     static const struct {
         const char *words;
         double part;
-    } budgets[] = {{"half", 0.5}, {"a fifth", 0.2}, {"a twentieth", 0.05}};
+        const char *column;
+    } budgets[] = {{"half", 0.5, "within_half"},
+                   {"a fifth", 0.2, "within_fifth"},
+                   {"a twentieth", 0.05, "within_twentieth"}};
     const struct hn_table *t = hn_results_table(r, "price");
     int64_t top = top_of(t);
     hn_html(html, "<p>%s, step %.0f: %.0f negatives of each of %.0f queries. ",
@@ -118,17 +119,19 @@ void hn_html_price_answer(FILE *html, const struct hn_results *r) {
     if (isfinite(value(t, top, "false_hi")) && value(t, top, "false_negatives") > 0) {
         fputs("<ul>\n", html);
         for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++)
-            put_budget(html, t, top, budgets[i].words, budgets[i].part);
+            put_budget(html, t, top, budgets[i].words, budgets[i].part, budgets[i].column);
         fputs("</ul>\n", html);
         put_empty(html, t);
     }
-    fprintf(html,
-            "<p class=soft><code>hardneg mine FILE -n %.0f --depth %.0f SETTING -o "
-            "negatives.jsonl</code> takes these negatives. Hardness: score over that of the "
-            "query's far candidates, in their deviations, mean over negatives. A setting is within "
-            "a share if its own 95 %% interval ends there. Queries that the encoder was trained on "
-            "make margins look cheap.</p>\n",
-            value(t, 0, "wanted"), value(t, 0, "depth"));
+    fprintf(
+        html,
+        "<p class=soft><code>hardneg mine FILE -n %.0f --depth %.0f SETTING -o "
+        "negatives.jsonl</code> takes these negatives. Hardness: score over that of the "
+        "query's far candidates, in their deviations, mean over negatives. A setting is shown "
+        "to be within a share as <code>price --recommend</code> does it: all of them are tested "
+        "together, at 5 %%. Queries that the encoder was trained on "
+        "make margins look cheap.</p>\n",
+        value(t, 0, "wanted"), value(t, 0, "depth"));
 }
 
 #define NAME "<th scope=row><code>%s</code></th>"
