@@ -964,6 +964,16 @@ held = sum(b['false_lo'] <= a['false_negatives'] <= b['false_hi'] for a, b in pa
 assert held >= .8 * len(pairs), held
 first = pairs[0]
 assert abs(first[0]['false_negatives'] - first[1]['false_negatives']) < .06 and first[1]['false_hi'] - first[1]['false_lo'] < .12"
+    run price many.h5 --judged judged.tsv -o judged.h5
+    run report judged.h5 -o judged.html
+    pycheck "page of judged pairs: names what --recommend does" "import json, re, subprocess
+page = open('judged.html').read()
+run = lambda *more: json.loads(subprocess.run(['$hardneg', 'price', 'many.h5', '--judged', 'judged.tsv', '--json', *more], capture_output=True).stdout)
+top = run()['settings'][0]['false_negatives']
+for words, part in ('half', .5), ('a fifth', .2), ('a twentieth', .05):
+    said = re.search(r'<li>At most %s of that [^:]*: (.*)</li>' % words, page).group(1)
+    best = run('--recommend', '--max-fn', repr(part * top))['recommended'] or 'no setting is shown'
+    assert best in said, (words, best, said)"
     # A second judge, in a copy and in a column of its own: the same numbers.
     awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "relevant_2" : $5 }' judged.tsv >two.tsv
     cp judged.tsv copy.tsv
