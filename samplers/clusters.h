@@ -30,15 +30,19 @@ HN_MUST_USE enum hn_code hn_space_rows(struct hn_context *ctx, const struct hn_s
 // (Hartigan's remedy); so no cluster is ever empty.
 //
 // First in the params and the state of samplers that cluster so.
+enum { HN_WITHIN_ALL, HN_WITHIN_GROUP };
+#define HN_WITHIN_NEEDS "%s with within: group needs groups, which these items do not have"
 struct hn_kmeans_params {
     int space;
     int64_t iterations, t;
+    int within; // HN_WITHIN_GROUP: clusters are made of the items of one group each
 };
 #define HN_KMEANS_ITERATIONS_OPTION                                                                \
     HN_INT_OPTION(struct hn_kmeans_params, iterations, "iterations", "20", 1, 1000,                \
                   "maximum iterations of k-means; stops early on convergence")
 struct hn_kmeans {
-    int64_t k, d;       // k: 1 <= k <= n, set by open
+    int64_t k, d;       // k: 1 <= k <= n, set by open, or within groups by the build
+    int64_t size;       // within groups: items of a cluster in the mean, set by open
     int64_t *start;     // [k + 1] the items of cluster c are member[start[c] .. start[c + 1])
     int32_t *member;    // [n] ascending within a cluster
     int32_t *cluster;   // [n] of an item
@@ -48,7 +52,8 @@ struct hn_kmeans {
     int32_t *nearest;   // [n] the nearest centroid of an item
     double *similarity; // [n] to it
 };
-// Their rebuild(). The first centroids come from the stream "<sampler>.seeds" of the build.
+// Their rebuild(). The first centroids come from the stream "<sampler>.seeds" of the build, with
+// the number of the group. Within groups only k, start and member are set.
 enum hn_code hn_kmeans_rebuild(struct hn_context *ctx, struct hn_sampler *self,
                                const struct hn_items *items);
 static inline int64_t hn_kmeans_size(const struct hn_kmeans *m, int64_t c) {

@@ -12,9 +12,9 @@
 
 enum { BLOCK = 64 }; // items of a matrix product
 
-static enum hn_code open_kmeans(struct hn_context *ctx, const struct hn_sampler *self,
+static enum hn_code open_kmeans(struct hn_context *ctx, const struct hn_sampler *self, int64_t n,
                                 struct hn_kmeans *m) {
-    int64_t n = self->n, k = m->k, d = m->d, threads = self->threads;
+    int64_t k = m->k, d = m->d, threads = self->threads;
     bool good = HN_ALLOC(ctx, m->start, k + 1) && HN_ALLOC(ctx, m->member, n) &&
                 HN_ALLOC(ctx, m->cluster, n) && HN_ALLOC_ROWS(ctx, m->centroid, k, d) &&
                 HN_ALLOC_ROWS(ctx, m->sum, threads, d) &&
@@ -25,16 +25,18 @@ static enum hn_code open_kmeans(struct hn_context *ctx, const struct hn_sampler 
 
 // k distinct random items are the first centroids.
 static void seed(struct hn_sampler *self, struct hn_kmeans *m, const struct hn_matrix *x,
-                 const char *purpose) {
+                 int64_t group) {
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, purpose, self->built_index, 0, 0);
+    char purpose[64];
+    snprintf(purpose, sizeof purpose, "%s.seeds", self->type->name);
+    hn_stream_open(&stream, self->seed, purpose, self->built_index, 0, group);
     int32_t *item = m->member; // not needed before the first assignment
-    for (int64_t i = 0; i < self->n; i++) {
+    for (int64_t i = 0; i < x->rows; i++) {
         item[i] = (int32_t)i;
         m->cluster[i] = -1;
     }
     for (int64_t c = 0; c < m->k; c++)
-        memcpy(m->centroid + c * m->d, hn_row(x, hn_stream_take(&stream, item, c, self->n)),
+        memcpy(m->centroid + c * m->d, hn_row(x, hn_stream_take(&stream, item, c, x->rows)),
                (size_t)m->d * sizeof(float));
     self->build.draw += m->k;
 }
@@ -143,30 +145,95 @@ static void move_centroids(struct hn_kmeans *m, const struct hn_matrix *x, int t
     }
 }
 
-enum hn_code hn_kmeans_rebuild(struct hn_context *ctx, struct hn_sampler *self,
-                               const struct hn_items *items) {
+// Clusters of the rows of x, m->k of them.
+static enum hn_code make_clusters(struct hn_context *ctx, struct hn_sampler *self,
+                                  const struct hn_matrix *x, int64_t group, struct hn_kmeans *m) {
     const struct hn_kmeans_params *params = self->params;
-    struct hn_kmeans *m = self->state;
     int threads = hn_sampler_threads(ctx, self);
-    struct hn_matrix x;
-    char purpose[64];
-    if (hn_space_rows(ctx, self, params->space, items, &x))
+    m->d = x->cols;
+    if (open_kmeans(ctx, self, x->rows, m))
         return ctx->code;
-    m->d = x.cols;
-    if (open_kmeans(ctx, self, m))
-        return ctx->code;
-    snprintf(purpose, sizeof purpose, "%s.seeds", self->type->name);
-    seed(self, m, &x, purpose);
+    seed(self, m, x, group);
     for (int64_t pass = 1;; pass++) {
         bool changed = false;
         if (hn_check_stop(ctx))
             return ctx->code;
-        find_nearest(m, &x, threads);
-        self->build.dot += x.rows * m->k;
-        if (assign(ctx, m, x.rows, &changed))
+        find_nearest(m, x, threads);
+        self->build.dot += x->rows * m->k;
+        if (assign(ctx, m, x->rows, &changed))
             return ctx->code;
         if (!changed || pass == params->iterations)
             return HN_OK;
-        move_centroids(m, &x, threads);
+        move_centroids(m, x, threads);
     }
+}
+
+// Appends the clusters of one group, whose items are item[n], to those of m.
+static enum hn_code add_group(struct hn_context *ctx, struct hn_sampler *self,
+                              const struct hn_matrix *x, int32_t group, const int32_t *item,
+                              int64_t n, struct hn_kmeans *m) {
+    HN_SCOPE(ctx);
+    float *rows;
+    struct hn_kmeans part = {.k = hn_max(1, n / m->size)};
+    if (!HN_ALLOC_ROWS(ctx, rows, n, x->cols))
+        return ctx->code;
+    hn_gather_rows(x, item, n, rows);
+    if (make_clusters(ctx, self, &(struct hn_matrix){rows, n, x->cols, x->cols}, group, &part))
+        return ctx->code;
+    int64_t begin = m->start[m->k];
+    for (int64_t c = 1; c <= part.k; c++)
+        m->start[m->k + c] = begin + part.start[c];
+    for (int64_t i = 0; i < n; i++)
+        m->member[begin + i] = item[part.member[i]];
+    m->k += part.k;
+    return HN_OK;
+}
+
+// An item and its group.
+struct grouped {
+    int32_t group, id;
+};
+static int by_group(const void *a, const void *b) {
+    const struct grouped *x = a, *y = b;
+    return x->group != y->group ? (x->group > y->group) - (x->group < y->group)
+                                : (x->id > y->id) - (x->id < y->id);
+}
+
+static enum hn_code within_groups(struct hn_context *ctx, struct hn_sampler *self,
+                                  const struct hn_matrix *x, const int32_t *group,
+                                  struct hn_kmeans *m) {
+    int64_t n = self->n;
+    if (!HN_ALLOC(ctx, m->start, n + 1) || !HN_ALLOC(ctx, m->member, n))
+        return ctx->code;
+    HN_SCOPE(ctx);
+    struct grouped *line = hn_alloc(ctx, n, sizeof *line);
+    int32_t *item = hn_alloc(ctx, n, sizeof *item);
+    if (!line || !item)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        line[i] = (struct grouped){group[i], (int32_t)i};
+    qsort(line, (size_t)n, sizeof *line, by_group);
+    for (int64_t i = 0; i < n; i++)
+        item[i] = line[i].id;
+    m->k = m->start[0] = 0;
+    for (int64_t from = 0, end; from < n; from = end) {
+        for (end = from + 1; end < n && line[end].group == line[from].group;)
+            end++;
+        if (add_group(ctx, self, x, line[from].group, item + from, end - from, m))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_kmeans_rebuild(struct hn_context *ctx, struct hn_sampler *self,
+                               const struct hn_items *items) {
+    const struct hn_kmeans_params *params = self->params;
+    struct hn_matrix x;
+    if (hn_space_rows(ctx, self, params->space, items, &x))
+        return ctx->code;
+    bool within = params->within == HN_WITHIN_GROUP;
+    if (within && !items->group) // a caller that does not plan
+        return hn_fail(ctx, HN_NOT_APPLICABLE, HN_WITHIN_NEEDS, self->type->name);
+    return within ? within_groups(ctx, self, &x, items->group, self->state)
+                  : make_clusters(ctx, self, &x, 0, self->state);
 }

@@ -7,6 +7,11 @@
 // is of one cluster wherever that has B items. The sizes are the paper's: 2,000 clusters of 400,000
 // queries, 200 items each.
 //
+// `within: group` makes the clusters of each group of the items alone, of the data set that they
+// come from, say: "Embedding And Clustering Your Data Can Improve Contrastive Pretraining"
+// (Merrick, arXiv 2407.18887, 2024). A group of n items has n / cluster of them, at least one. A
+// batch that its cluster does not fill goes on with any other.
+//
 // Deviations. Within a batch no cluster is drawn twice before all were, and no item twice, which
 // the authors' code (matchmaker, TASBalancedDatasetLoader) may do. Clusters are those of spherical
 // k-means, made for every build or every t steps instead of once before training. The balancing of
@@ -36,6 +41,8 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                        "topics = %lld exceeds the batch size, %d: a batch has one item or more of "
                        "each",
                        (long long)params->topics, plan->batch_size);
+    if (params->means.within == HN_WITHIN_GROUP && !plan->has_groups)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, HN_WITHIN_NEEDS, "tas-b");
     hn_sampler_limit(ctx, "cluster", params->cluster, plan->n, "there are no more items");
     return hn_space_check(ctx, "tas-b", params->means.space, plan);
 }
@@ -43,12 +50,14 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 static enum hn_code open_tas_b(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     const struct params *params = self->params;
     struct state *state = self->state;
-    int64_t threads = self->threads, k = hn_max(1, n / hn_min(params->cluster, n));
+    int64_t threads = self->threads, size = hn_min(params->cluster, n), k = hn_max(1, n / size);
+    int64_t most = params->means.within == HN_WITHIN_GROUP ? n : k; // of clusters
     if (!HN_ZALLOC(ctx, state->marks, threads * hn_bitset_words(n)) ||
-        !HN_ALLOC_ROWS(ctx, state->order, k, threads) ||
+        !HN_ALLOC_ROWS(ctx, state->order, most, threads) ||
         !HN_ALLOC_ROWS(ctx, state->left, n, threads))
         return ctx->code;
     state->m.k = k;
+    state->m.size = size;
     return HN_OK;
 }
 
@@ -104,12 +113,16 @@ static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
     return self->batch_size;
 }
 
+static const char *const within_names[] = {"all", "group", NULL};
 static const struct hn_option options[] = {
     {HN_SPACE_OPTION(struct hn_kmeans_params, space)},
     {HN_INT_OPTION(struct params, cluster, "cluster", "200", 1, INT32_MAX,
                    "mean number of items of a k-means cluster")},
     {HN_INT_OPTION(struct params, topics, "topics", "1", 1, INT32_MAX,
                    "clusters of a batch, where they have enough items")},
+    {HN_CHOICE_OPTION(struct hn_kmeans_params, within, "within", "all", within_names,
+                      "clusters of all items, or of the items of each group, such as the data set "
+                      "they come from")},
     {HN_KMEANS_ITERATIONS_OPTION},
     {HN_CLUSTERING_INTERVAL_OPTION(struct hn_kmeans_params, t)},
     {0}};
@@ -124,7 +137,8 @@ static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
 const struct hn_sampler_type hn_tas_b_sampler = {
     .name = "tas-b",
     .summary = "random items of one k-means cluster",
-    .source = "TAS-Balanced (Hofstaetter et al., SIGIR 2021) 3.2, topic aware sampling",
+    .source = "TAS-Balanced (Hofstaetter et al., SIGIR 2021) 3.2, topic aware sampling; within: "
+              "group: Merrick (arXiv 2407.18887, 2024)",
     .note = "the paper's baseline encoder is `space: teacher`; items and clusters of a batch are "
             "distinct, in the authors' code they need not be; clusters are made again for a build; "
             "margins of passages are not balanced, as items have one positive",

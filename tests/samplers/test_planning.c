@@ -46,6 +46,7 @@ static const struct {
     {"cde", "space=teacher", {150, 8, .has_teacher = true}, HN_OK, ""},
     {"tas-b", "space=teacher", {150, 8}, HN_NOT_APPLICABLE, "needs a teacher"},
     {"tas-b", "space=teacher", {150, 8, .has_teacher = true}, HN_OK, "cluster = 200 taken as 150"},
+    {"tas-b", "within=group", {150, 8}, HN_NOT_APPLICABLE, "needs groups"},
     {"tas-b", "topics=9", {150, 8}, HN_USAGE, "topics = 9 exceeds the batch size"},
     {"gcbs", "keep=512", {300, 10}, HN_USAGE, "keep = 512 exceeds the 300"},
     {"gcbs", "keep=300", {300, 10}, HN_OK, ""},

@@ -128,6 +128,52 @@ static void test_topics(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// Within groups: clusters are those of the group's items alone; with one group, those of all.
+static void test_within(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    enum { OF = N / 2, SIZE = 20, B = 4 };
+    struct hn_items items = make_items(&ctx);
+    int32_t group[N] = {0}, odd[OF];
+    static float rows[OF * D];
+    int cluster[OF], size[OF], pure = 0;
+    struct sampled all, one, two;
+    items.group = group;
+    HN_CHECK(&ctx,
+             sampled_open(&ctx, hn_sampler_find("tas-b"), "cluster=20", &items, B, SEED, &all));
+    HN_CHECK(&ctx, sampled_open(&ctx, hn_sampler_find("tas-b"), "cluster=20 within=group", &items,
+                                B, SEED, &one));
+    CU_ASSERT_EQUAL(all.batches, one.batches);
+    for (int64_t b = 0; b < all.batches; b++)
+        CU_ASSERT_EQUAL(memcmp(sampled_batch(&all, b), sampled_batch(&one, b), B * sizeof(int32_t)),
+                        0);
+    for (int i = 0; i < N; i++)
+        group[i] = i % 2 ? 0 : 7;
+    for (int i = 0; i < OF; i++)
+        odd[i] = 2 * i + 1;
+    hn_gather_rows(&items.x, odd, OF, rows);
+    naive_kmeans(&(struct hn_matrix){rows, OF, D, D}, SEED, "tas-b.seeds", items.index, OF / SIZE,
+                 20, cluster, size, NULL);
+    HN_CHECK(&ctx, sampled_open(&ctx, hn_sampler_find("tas-b"), "cluster=20 within=group", &items,
+                                B, SEED, &two));
+    for (int64_t b = 0; b < two.batches; b++) {
+        const int32_t *id = sampled_batch(&two, b);
+        int first = cluster[id[0] / 2];
+        if (id[0] % 2 == 0 || size[first] < B)
+            continue;
+        pure++;
+        for (int i = 0; i < B; i++)
+            CU_ASSERT(id[i] % 2 == 1 && cluster[id[i] / 2] == first);
+    }
+    CU_ASSERT(pure > 10);
+    sampled_close(&ctx, &all);
+    sampled_close(&ctx, &one);
+    sampled_close(&ctx, &two);
+    items.group = NULL;
+    hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // More positions than a round of all clusters has items for: another round fills them.
 static void test_rounds(void) {
     struct hn_context ctx;
@@ -178,6 +224,7 @@ static void test_probable(void) {
 
 static const struct hn_test tests[] = {{"cde packs clusters", test_packing},
                                        {"tas-b takes shares of clusters", test_topics},
+                                       {"tas-b within groups", test_within},
                                        {"rounds of clusters", test_rounds},
                                        {"tas-b is uniform over clusters", test_probable}};
 HN_TEST_MAIN("topics", tests)
