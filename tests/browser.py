@@ -4,6 +4,8 @@
 
 Chromium is driven over its debugging pipe, so that pointer and keys go the way a person's do. A line a check; exit
 code 1 if one failed."""
+import csv
+import io
 import json
 import os
 import subprocess
@@ -91,8 +93,15 @@ class Browser:
         for kind in "mousePressed", "mouseReleased":
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
+    # A click at a share of a slider's track.
+    def slide(self, element, share):
+        self.place(element)
+        x, y = self.run(f"""(() => {{ const r = {element}.getBoundingClientRect(); return [r.x + 3 + {share} * (r.width - 6), r.y + r.height / 2]; }})()""")
+        for kind in "mousePressed", "mouseReleased":
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
     def key(self, name, text=None, code=0):
-        codes = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40, "ArrowUp": 38, " ": 32}
+        codes = {"Tab": 9, "Enter": 13, "End": 35, "Home": 36, "ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40, "ArrowUp": 38, " ": 32}
         for kind in "keyDown", "keyUp":
             self.call("Input.dispatchKeyEvent", type=kind, key=name, code="Space" if name == " " else name,
                       windowsVirtualKeyCode=codes.get(name, code), **({"text": text} if text and kind == "keyDown" else {}))
@@ -127,6 +136,73 @@ WORDS = """(() => { const part = document.createRange(); part.setStart(document.
         ["svg", "STYLE", "SCRIPT"].includes(node.tagName) || node.matches(".skip, .sr, details:not([open]) > :not(summary)") || getComputedStyle(node).display === "none" ? "" :
         (node.tagName === "SELECT" ? node.selectedOptions[0].text : [...node.childNodes].map(walk).join(" "));
     return walk(document.body).replace(/\\s+/g, " ").trim(); })()"""
+
+
+# By a click, and by Enter.
+def copied(b, link, text, what):
+    b.run(f"window.link = {link}")
+    for how, act in ("a click", lambda: b.click("window.link")), ("Enter", lambda: (b.focus("window.link"), b.key("Enter", "\r"))):
+        b.wait("!('copied' in window.link.dataset)")
+        act()
+        b.wait("'copied' in window.link.dataset")
+        check(f"{how} copies {what}", b.run(f"window.link.dataset.copied === {text}"), b.run("window.link.outerHTML"))
+    b.wait("!('copied' in window.link.dataset)")
+
+
+# What a button saves: its name and contents.
+def saved(b, text, within, by_key=False):
+    b.run("""window.got = null; URL.createObjectURL = blob => { window.blob = blob; return "#"; };
+        HTMLAnchorElement.prototype.click = function () { window.got = this.download; };""")
+    element = f"[...document.querySelectorAll('{within} button')].find(b => b.textContent === '{text}')"
+    if by_key:
+        b.focus(element)
+        b.key("Enter", "\r")
+    else:
+        b.click(element)
+    return b.run("window.got"), b.run("window.got ? window.blob.text() : ''")
+
+
+# Rows of the table that are seen, and columns.
+SEEN = """[[...document.querySelectorAll("#settings tbody tr:not([hidden])")].length,
+    [...document.querySelector("#settings thead tr").cells].filter(c => getComputedStyle(c).display !== "none").length]"""
+
+
+def saves(b):
+    rows, columns = b.run(SEEN)
+    for by_key in False, True:
+        name, text = saved(b, "CSV", "#samplers .downloads, .downloads", by_key)
+        lines = list(csv.reader(io.StringIO(text)))
+        check("the CSV has the rows that are seen" + (", by Enter" if by_key else ""), name == "settings.csv" and len(lines) == rows + 1, (name, len(lines), rows))
+        wide = sum(head.endswith(" low") for head in lines[0])
+        check("and its columns, with the ends of intervals", len({len(line) for line in lines}) == 1 and len(lines[0]) == columns + 2 * wide and wide > 0, (columns, wide, lines[0]))
+    at = lines[0].index("False negatives (%)")
+    shown = b.run("""[...document.querySelectorAll("#settings tbody tr:not([hidden])")].map(r => 100 * parseFloat(r.cells[[...r.closest("table").tHead.rows[0].cells].findIndex(h => h.dataset.column === "fn_ratio")].dataset.v))""")
+    check("its numbers are the table's", all(abs(float(line[at]) - v) < 0.06 and float(line[at + 1] or line[at]) <= float(line[at]) for line, v in zip(lines[1:], shown)))
+    name, text = saved(b, "LaTeX", ".downloads")
+    body = text[text.index("\\toprule"):text.index("\\bottomrule")]
+    check("LaTeX has them, too", name == "settings.tex" and body.count("\\\\\n") == rows + 1, (name, body.count("\\\\\n")))
+    check("in as many columns", all(line.replace("\\&", "").count("&") == columns - 1 for line in body.split("\n") if line.endswith("\\\\")))
+    name, text = saved(b, "SVG", "figure")
+    check("a figure is saved as SVG", name.endswith(".svg") and text.startswith("<svg") and "xmlns=" in text, (name, text[:80]))
+
+
+# Every menu above the table, by keys; its rows are those of the value, and the address has it.
+def menus(b):
+    kept = "[...document.querySelectorAll('#settings tbody tr:not([hidden])')]"
+    for i in range(b.run("document.querySelectorAll('.filter select').length")):
+        menu = f"document.querySelectorAll('.filter select')[{i}]"
+        first, name = b.run(menu + ".value"), b.run(menu + ".name")
+        b.focus(menu)
+        b.key("End")
+        value = b.run(menu + ".value")
+        check(f"the menu {name} chooses rows", value != first and b.run(
+            f"{kept}.length > 0 && {kept}.every(r => '=' + (r.querySelector('[data-axis=\"{name}\"]')?.dataset.value ?? '–') === {menu}.value)"), (first, value))
+        check("and is in the address", b.run(f"new URLSearchParams(location.hash.slice(1)).get('{name}')") == value.lstrip("="), b.run("location.hash"))
+        b.focus(menu)
+        b.key("Home")
+        for _ in range(b.run(f"[...{menu}.options].findIndex(o => o.value === '{first}')")):
+            b.key("ArrowDown")
+        check("and back", b.run(menu + ".value") == first and b.run(f"!new URLSearchParams(location.hash.slice(1)).has('{name}')"))
 
 
 def main():
@@ -191,6 +267,15 @@ def main():
     wanted = b.run("""(() => { const body = [...document.querySelector('.take:not([hidden])').tBodies].find(x => x.offsetParent);
         const rows = [...body.rows].filter(r => r.hidden && parseFloat(r.dataset.budget) <= %s); return rows.pop().cells[1].textContent; })()""" % value)
     check("by the last row whose budget is no larger", wanted in b.run(slid), (wanted, b.run(slid)))
+    b.slide(budget, 0)
+    check("a click on it, too", b.run(slid).startswith("+0") and b.run("new URLSearchParams(location.hash.slice(1)).get('budget')") == "0", b.run(slid))
+    b.slide(budget, 1)
+    check("to its other end", b.run(slid).startswith("+50"), b.run(slid))
+    b.slide(budget, 0)
+    command = "[...document.querySelectorAll('.take:not([hidden]) a[data-command]')].find(a => a.offsetParent)"
+    if b.run(f"!!{command}"):
+        copied(b, command, "link.dataset.command", "the command that decides")
+        check("for the budget that was asked for", b.run("window.link.closest('tr').cells[0].textContent.slice(1) === /--max-excess ([^ ]+)/.exec(window.link.dataset.command)[1]"))
     # Against cost, by keys.
     against = Q + "('.choices select:last-of-type')"
     selects = "[...document.querySelectorAll('.choices label')].find(l => l.textContent.startsWith('against')).firstElementChild"
@@ -214,6 +299,28 @@ def main():
         check("an address with a step opens at it", b.run(step + ".querySelector('output').textContent") == now)
         b.focus(step + ".firstElementChild")
         b.key("ArrowRight")
+        slider = step + ".firstElementChild"
+        b.slide(slider, 0)
+        least = b.run("Math.min(...[...document.querySelectorAll('#settings tbody th')].map(th => parseFloat(th.dataset.step)))")
+        check("a click on the slider goes to a step", b.run(step + ".querySelector('output').textContent") == f"{least:g}")
+        b.slide(slider, 1)
+    # Which data and batch size.
+    of = "[...document.querySelectorAll('.choices label')].find(l => l.textContent.startsWith('of'))?.firstElementChild"
+    if b.run(f"!!{of}"):
+        before = b.run(heights)
+        b.focus(of)
+        b.key("ArrowDown")
+        front = b.run(of + ".value")
+        check("another front is drawn, in the address, with its own table", b.run(heights) != before and
+              b.run("new URLSearchParams(location.hash.slice(1)).get('front')") == front and
+              b.run("[...document.querySelectorAll('.take')].filter(t => !t.hidden).map(t => t.dataset.front).join()") == front)
+        check("and its marks are of its rows", b.run(
+            f"[...document.querySelectorAll('.mark')].every(m => document.getElementById(m.dataset.row).dataset.front === {of}.value)"))
+        b.open(page + "#" + b.run("location.hash.slice(1)"))
+        check("which an address opens", b.run(of + ".value") == front)
+        b.focus(of)
+        b.key("ArrowUp")
+        check("and back", b.run(heights) == before and "front" not in b.run("location.hash"), b.run("location.hash"))
     # Two rows: their difference, against one computed here.
     rows = b.run("[...document.querySelectorAll('#settings tbody tr:not([hidden]) th')].filter(th => th.dataset.base !== th.id.slice(1)).slice(0, 2).map(th => th.id)")
     b.click(Q + f"('#{rows[0]} .tick')")
@@ -232,15 +339,7 @@ def main():
     # A setting as YAML.
     link = "[...document.querySelectorAll('.take:not([hidden]) a[data-yaml]')].find(a => a.offsetParent)"
     if b.run(f"!!{link}"):
-        b.run(f"window.link = {link}")
-        b.click("window.link")
-        b.wait("'copied' in window.link.dataset")
-        check("a click copies a setting as YAML", b.run("window.link.dataset.copied === '- ' + window.link.dataset.yaml"),
-              b.run("window.link.outerHTML"))
-        b.run("delete window.link.dataset.copied; window.link.focus()")
-        b.key("Enter", "\r")
-        b.wait("'copied' in window.link.dataset")
-        check("so does Enter", b.run("'copied' in window.link.dataset"))
+        copied(b, link, "'- ' + link.dataset.yaml", "a setting as YAML")
     # A sampler highlighted is highlighted in the front, and in print it is not.
     chip = "[...document.querySelectorAll('.chips button')][1]"
     b.click(chip)
@@ -265,6 +364,8 @@ def main():
     check("by key, the other way", b.run(f"{column}.every((v, i, all) => i === 0 || all[i - 1] >= v) && {head}.parentElement.ariaSort === 'descending'"))
     kept = "[...document.querySelectorAll('#settings tbody tr:not([hidden])')]"
     before = b.run(f"{kept}.length")
+    menus(b)
+    saves(b)
     words = "document.querySelector('.filter input')"
     if b.run(f"!{words}"):
         return end(b, page)
@@ -277,6 +378,14 @@ def main():
 
 
 def end(b, page):
+    thumb = "document.querySelector('.thumbs a')"
+    if b.run(f"!!{thumb}"):
+        for by_key in False, True:
+            b.run("scrollTo(0, 0)")
+            b.focus(thumb) if by_key else b.click(thumb)
+            b.key("Enter", "\r") if by_key else None
+            b.wait(f"Math.abs(document.querySelector({thumb}.getAttribute('href')).getBoundingClientRect().top - 80) < 40")
+            check("a thumbnail goes to its figure" + (", by Enter" if by_key else ""), b.run(f"(r => r.top >= 0 && r.top < innerHeight)(document.querySelector({thumb}.getAttribute('href')).getBoundingClientRect())"))
     check("thumbnails lead to all figures", b.run("document.querySelectorAll('.thumbs a').length === document.querySelectorAll('#figures figure').length || document.querySelectorAll('#figures figure').length < 3"))
     check("no message", not b.messages, b.messages)
     b.close()

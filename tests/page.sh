@@ -266,7 +266,7 @@ all.click(); say("all " + rows() + " " + all.hidden);'
 
 # The first screen's controls, by mouse and keys; what is copied from it is a job's sampler.
 test_first_screen() {
-    expect "a page of one batch size and two steps" 0 '' run -c grid.yaml -o first --quiet --set batch_size=16 --set temperature=0.1 --set weightings=none
+    expect "a page of two batch sizes and two steps" 0 '' run -c grid.yaml -o first --quiet --set batch_size=[16,20] --set temperature=0.1 --set weightings=none
     expect "its page" 0 '' report first --quiet
     pycheck "settings are copied" '
 import html, re, sys
