@@ -146,17 +146,22 @@ static int64_t highest(const struct problem *p, bool improved) {
     return best;
 }
 
-static void put_ties(FILE *html, const struct problem *p, int64_t best) {
+// The other settings that the seeds do not tell from the best; or, judged false, that share too few
+// seeds with it for an interval.
+static void put_others(FILE *html, const struct problem *p, int64_t best, bool judged) {
     int n = 0;
     for (int64_t k = 0; k < p->t->settings; k++) {
         if (k == best || p->t->base[k] != p->base)
             continue;
         struct hn_mean d =
             hn_mean_among_pairs(hn_trained_difference(p->t, best, k, p->column), p->settings);
-        if (d.n == 0 || hn_told_apart(d, true) != 0)
+        if ((d.over == HN_OVER_SEEDS) != judged || hn_told_apart(d, true) != 0)
             continue;
         if (n < MAX_TIES)
-            hn_html(html, n ? ", %s" : " Not significantly different: %s",
+            hn_html(html,
+                    n > 0    ? ", %s"
+                    : judged ? " Not significantly different: %s"
+                             : " Fewer than three seeds in common with it, so not compared: %s",
                     hn_trained_label(p->t, k).text);
         n++;
     }
@@ -179,7 +184,8 @@ static void put_best(FILE *html, const struct problem *p, int64_t best) {
         hn_html(html, " against %s", hn_trained_label(p->t, p->base).text);
     }
     fputs(".", html);
-    put_ties(html, p, best);
+    put_others(html, p, best, true);
+    put_others(html, p, best, false);
 }
 
 // Without an interval nothing is said to be better than anything.
