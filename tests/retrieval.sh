@@ -727,6 +727,9 @@ test_evaluate_run() {
     for convention in trec expected; do
         expect "a run: $convention" 0 'note: enc.trec: lacks 1 query: their values are 0' evaluate enc-a.h5 --run enc.trec --convention $convention --k 3,10,100 --per-query "run-$convention.tsv"
     done
+    awk '{ $1 = $1; print $0, "of", NR }' enc.trec >tag.trec
+    expect "a run: a tag with blanks, as trec_eval takes it" 0 '' evaluate enc-a.h5 --run tag.trec --convention trec --k 3,10,100 --per-query tag.tsv
+    check "a run: a tag with blanks changes nothing" cmp -s tag.tsv run-trec.tsv
     pycheck "a run: values" "import csv, collections, itertools, math, random
 rel, ranked = collections.defaultdict(dict), collections.defaultdict(list)
 for l in open('enc-rel.tsv'): q, p, g = l.split(); rel[q][p] = int(g)

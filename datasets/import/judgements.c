@@ -104,6 +104,8 @@ static enum hn_code take_line(struct hn_context *ctx, struct table *t, char *lin
     int at_passage = n == 3 ? 1 : 2, at_value = n == 3 ? 2 : t->scores ? 4 : 3;
     int64_t pair[HN_SETS], grade = t->count;
     float score = 0;
+    if (t->scores && n > trec) // a run's tag may hold blanks
+        n = trec;
     if ((n != 3 && n != trec) || (t->n_fields && n != t->n_fields))
         return hn_line_fail(ctx, &t->lines.at,
                             "has %s; wanted are query, passage and %s, or the %d of "
