@@ -28,6 +28,27 @@ static struct hn_mine_options options_of(const struct hn_mine_options *base,
     return o;
 }
 
+static int spread; // prices with a variance
+
+// Of the share of false ones among the negatives, by queries.
+static double variance_of(const struct hn_relevance *truth, const struct hn_mined *got) {
+    double negatives = 0, wrong = 0, squares = 0, rows = (double)got->count;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t q = 0; q < got->count; q++) {
+            double here = 0;
+            for (int32_t k = 0; k < got->n[q]; k++)
+                here += hn_relevance_has(truth, q, got->id[q * got->width + k]);
+            if (pass == 0) {
+                negatives += got->n[q];
+                wrong += here;
+            } else {
+                double off = here / negatives - wrong / negatives * got->n[q] / negatives;
+                squares += off * off;
+            }
+        }
+    return squares * rows / (rows - 1);
+}
+
 // The same negatives, false ones and empty queries as `mine` gives with the option.
 static void check_price(const struct hn_retrieval_data *data, const struct hn_mine_options *base,
                         const struct hn_price *p) {
@@ -43,6 +64,9 @@ static void check_price(const struct hn_retrieval_data *data, const struct hn_mi
     CU_ASSERT_FALSE(p->false_share.lo < 0 || p->false_share.hi > 1);
     if (kept > 0)
         CU_ASSERT_DOUBLE_EQUAL(p->false_share.mean, (double)hidden / (double)kept, 1e-12);
+    if (kept > 0 && got.count > 1)
+        CU_ASSERT_DOUBLE_EQUAL(p->evidence.variance, variance_of(&m.truth, &got), 1e-12);
+    spread += kept > 0 && p->evidence.variance > 0;
     CU_ASSERT_DOUBLE_EQUAL(p->fewer, (double)got.counts.fewer / queries, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(p->none, (double)got.counts.none / queries, 1e-12);
 }
@@ -84,6 +108,7 @@ static void test_against_mining(void) {
         CU_ASSERT(families & 1 << HN_PRICE_RELATIVE && families & 1 << HN_PRICE_GUIDE);
         check_front(price, n);
     }
+    CU_ASSERT(spread > 0);
 }
 
 // Scores 1 (known), .5, 0, -.5, -1; far are those behind the first quarter: .5 to -1, of mean -.25
