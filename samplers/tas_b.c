@@ -51,9 +51,9 @@ static enum hn_code open_tas_b(struct hn_context *ctx, struct hn_sampler *self, 
     const struct params *params = self->params;
     struct state *state = self->state;
     int64_t threads = self->threads, size = hn_min(params->cluster, n), k = hn_max(1, n / size);
-    int64_t most = params->means.within == HN_WITHIN_GROUP ? n : k; // of clusters
+    int64_t max_k = params->means.within == HN_WITHIN_GROUP ? n : k; // of clusters
     if (!HN_ZALLOC(ctx, state->marks, threads * hn_bitset_words(n)) ||
-        !HN_ALLOC_ROWS(ctx, state->order, most, threads) ||
+        !HN_ALLOC_ROWS(ctx, state->order, max_k, threads) ||
         !HN_ALLOC_ROWS(ctx, state->left, n, threads))
         return ctx->code;
     state->m.k = k;

@@ -65,6 +65,9 @@ for e in one + both:
 assert one == both"
     expect "other threads" 0 '' board --suite suite.yaml --entry twin.yaml -o again.h5 -q --threads 1
     check_same "other threads: equal cells" twin.h5 again.h5
+    expect "a submission, measured again" 0 '^PASS' compare twin.h5 again.h5
+    spoiled twin.h5 better.h5 "put('fn_ratio', 3, .9 * r['fn_ratio'][3])"
+    expect "a submission whose numbers are others" 1 '^FAIL: fn_ratio in 1 of' compare better.h5 again.h5
 }
 
 test_guide() {

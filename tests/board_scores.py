@@ -44,6 +44,8 @@ def scores(own, reference):
     base = next(v for (sampler, _), v in reference.items() if sampler == "uniform")
     line, mine = front(reference.values()), front([*own.values(), base])
     out = {"excess": np.mean([at_hardness(line, *p) for p in own.values()])}
+    hard, false = line
+    out["share"] = 100 * out["excess"] / max(.5, np.trapz(false - base[1], hard) / (hard[-1] - hard[0]))
     for name, budget in BUDGETS.items():
         out[name] = np.interp(base[1] + budget, *mine[::-1]) - np.interp(base[1] + budget, *line[::-1])
     return out
@@ -56,7 +58,7 @@ for path in sys.argv[3:]:
         reference, kinds, _ = read(sys.argv[2], column)
         own, _, name = read(path, column)
         name = name if isinstance(name, str) else name.decode()
-        for score in ("excess", *BUDGETS):
+        for score in ("share", "excess", *BUDGETS):
             said = document[name][measure][score]
             found = {k: np.array([scores(own[e], reference[e])[score] for e in es]) for k, es in kinds.items()}
             for kind, value in found.items():

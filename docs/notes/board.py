@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tables of board.md: `board.py`, some two minutes. Boards are drawn as the plan there says; their statistic is that of
-results/analysis/board_tests.c."""
+"""The tables of board.md: `board.py`, some two minutes; `board.py scale`, those of its second plan. Boards are drawn as the plans
+there say; their statistic is that of results/analysis/board_tests.c."""
+import sys
+
 import numpy as np
 from scipy import stats
 
@@ -58,7 +60,10 @@ def holm(p):
 
 def pairs(scores):
     """Differences of means over kinds and their p after Holm's correction: [boards, pairs]."""
-    kind = scores.mean((-1, -2))
+    return pairs_of_kinds(scores.mean((-1, -2)))
+
+
+def pairs_of_kinds(kind):
     a, b = np.triu_indices(kind.shape[1], 1)
     d = kind[:, a] - kind[:, b]
     mean, half = student(d)
@@ -81,6 +86,39 @@ def table(head, rows):
     for row in rows:
         print("| " + " | ".join(row) + " |")
     print()
+
+
+def draw_scaled(rng, truth, boards, entries, kinds, first=0, mean=0):
+    """Values of kinds [boards, entries, kinds] in points and as shares: shares deviate by .3 over kinds, whose scales R differ and are
+    measured with an error of a tenth; those of the first entry are less by `first`."""
+    share = mean + .3 * draw(rng, truth, boards, entries, kinds).mean((-1, -2))
+    share[:, 0] -= first
+    scale = 3 * np.exp(rng.standard_normal((boards, 1, kinds)))
+    return {"points": share * scale, "shares": share / (1 + .1 * rng.standard_normal(scale.shape))}
+
+
+def on_one_scale():
+    rng = np.random.default_rng(62)
+    ways = "points", "shares"
+    true = {"points": -.5 * 3 * np.exp(.5), "shares": -.5}
+    cover, told, power = [], [], []
+    for truth in TRUTHS:
+        for kinds in KINDS:
+            x = draw_scaled(rng, truth, 10000, 1, kinds, mean=-.5)
+            cover.append([truth, str(kinds), *(f"{covers(student(x[w][:, 0])[0] - true[w], student(x[w][:, 0])[1]):.1f}" for w in ways)])
+            x = [draw_scaled(rng, truth, 1000, n, kinds) for n in (2, 5, 20)]
+            told.append([truth, str(kinds), *(" / ".join(f"{100 * (pairs_of_kinds(v[w])[2] <= .05).any(-1).mean():.1f}" for v in x) for w in ways)])
+            better = {w: [] for w in ways}
+            for first in (.25, .5, 1):
+                x = draw_scaled(rng, truth, 1000, 5, kinds, first)
+                for w in ways:
+                    mean, _, p = pairs_of_kinds(x[w])
+                    better[w].append(f"{100 * ((p[:, 0] <= .05) & (mean[:, 0] < 0)).mean():.0f}")
+            power.append([truth, str(kinds), *(" / ".join(better[w]) for w in ways)])
+    for title, rows in (("Coverage of a mean of -50 %, %", cover), ("Boards of 2 / 5 / 20 equal entries on which some pair is told apart, %", told),
+                        ("Boards that tell an entry, better by 25 / 50 / 100 % than four equal ones, from a given one, %", power)):
+        print(title + "\n")
+        table(["truth", "kinds", *ways], rows)
 
 
 def main():
@@ -129,4 +167,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    on_one_scale() if "scale" in sys.argv[1:] else main()

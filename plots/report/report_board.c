@@ -21,14 +21,15 @@ struct page {
     int measure;
 };
 
-static struct hn_mean excess_of(const struct page *p, int64_t entry, bool kept) {
-    return hn_board_over_kinds(p->b, entry, (struct hn_board_score){p->measure, HN_BOARD_EXCESS},
-                               kept);
+// By which entries are ordered and judged.
+static struct hn_mean share_of(const struct page *p, int64_t entry) {
+    return hn_board_over_kinds(p->b, entry, (struct hn_board_score){p->measure, HN_BOARD_SHARE},
+                               false);
 }
 
 // Entries without a score come last.
 static bool is_before(const struct page *p, int64_t a, int64_t b) {
-    double x = excess_of(p, a, false).mean, y = excess_of(p, b, false).mean;
+    double x = share_of(p, a).mean, y = share_of(p, b).mean;
     return isnan(y) ? !isnan(x) : x < y;
 }
 
@@ -47,26 +48,24 @@ static enum hn_code choose_measure(struct page *p, int measure) {
 }
 
 static const char *verdict_of(const struct page *p, int64_t entry) {
-    struct hn_mean m = excess_of(p, entry, false);
-    return isnan(m.mean) ? "not measured" : hn_board_verdicts[hn_board_judge(m, hn_mean_p(m))];
+    const char *verdict = hn_board_verdict_of(p->b, entry, p->measure);
+    return verdict ? verdict : "not measured";
 }
 
 static void put_names(FILE *html, const struct page *p, enum hn_board_verdict wanted,
                       const char *text) {
     int n = 0;
-    for (int64_t i = 0; i < p->b->entries; i++) {
-        struct hn_mean m = excess_of(p, p->order[i], false);
-        if (isnan(m.mean) || hn_board_judge(m, hn_mean_p(m)) != wanted)
-            continue;
-        hn_html(html, n++ ? ", <b>%s</b>" : text, p->b->entry[p->order[i]].name);
-    }
+    for (int64_t i = 0; i < p->b->entries; i++)
+        if (verdict_of(p, p->order[i]) == hn_board_verdicts[wanted])
+            hn_html(html, n++ ? ", <b>%s</b>" : text, p->b->entry[p->order[i]].name);
     fputs(n ? ".</p>\n" : "", html);
 }
 
 static void put_answer(struct page *p) {
     fprintf(p->html, "<div class=by data-measure=%d>\n", p->measure);
     put_names(p->html, p, HN_BOARD_AHEAD, "<p>Ahead of the reference: <b>%s</b>");
-    put_names(p->html, p, HN_BOARD_TIED, "<p>Tied with it within a quarter of a point: <b>%s</b>");
+    put_names(p->html, p, HN_BOARD_TIED,
+              "<p>Tied with it within 5 %% or a quarter of a point: <b>%s</b>");
     put_names(p->html, p, HN_BOARD_OPEN, "<p>Not significantly different: <b>%s</b>");
     put_names(p->html, p, HN_BOARD_BEHIND, "<p>Behind it: <b>%s</b>");
     fputs("</div>\n", p->html);
@@ -83,16 +82,19 @@ static void put_measured(const struct page *p, struct hn_html_table t) {
 static const struct hn_record_column entry_column = {"entry", "Entry", -1,
                                                      .html = "<th scope=row>%s</th>"};
 
-// Columns of scores: excess, then gains.
+// Columns of scores: excess in percent and in points, then gains.
 static void add_scores(const struct page *p, struct hn_record_column *column) {
-    static const char *const key[HN_BOARD_SCORES] = {"excess", "gain0", "gain1", "gain2"};
+    static const char *const key[HN_BOARD_SCORES] = {"share", "excess", "gain0", "gain1", "gain2"};
     for (int s = 0; s < HN_BOARD_SCORES; s++)
         column[s] = (struct hn_record_column){
             key[s],
-            s == HN_BOARD_EXCESS
-                ? "Excess"
+            s == HN_BOARD_SHARE ? "Excess (%)"
+            : s == HN_BOARD_EXCESS
+                ? "Excess (points)"
                 : hn_format(p->ctx, "Gain at +%.3g", hn_board_budgets[s - HN_BOARD_GAIN]),
-            .as = HN_BY_HALF, .digits = s == HN_BOARD_EXCESS ? 2 : 3};
+            .as = HN_BY_HALF, .digits = 1 + s};
+    for (int s = HN_BOARD_GAIN; s < HN_BOARD_SCORES; s++)
+        column[s].digits = 3;
 }
 
 static void put_entry(FILE *html, const struct hn_record_column *c, const json_t *record,
@@ -110,8 +112,11 @@ static void table_columns(const struct page *p, struct hn_record_column *column)
     struct hn_record_column *score = &column[n];
     add_scores(p, score);
     n += HN_BOARD_SCORES;
-    score[0].help = "points of false negatives beyond the reference's at equal hardness, mean over "
-                    "kinds with its 95 % interval";
+    score[HN_BOARD_SHARE].help =
+        "false negatives beyond the reference's at equal hardness, in percent of what the "
+        "reference adds on average, mean over kinds with its 95 % interval";
+    score[HN_BOARD_EXCESS].help =
+        "points of false negatives beyond the reference's at equal hardness, likewise";
     for (int i = 0; i < HN_BOARD_BUDGETS; i++)
         score[HN_BOARD_GAIN + i].help =
             hn_format(p->ctx,
@@ -124,9 +129,9 @@ static void table_columns(const struct page *p, struct hn_record_column *column)
             hn_format(p->ctx, "kind%" PRId64, k),
             hn_format(p->ctx, "%s%s", kind->name, kind->kept ? " kept aside" : ""),
             .as = HN_BY_HALF,
-            .digits = 2,
+            .digits = 1,
             .alone = true,
-            .help = "excess, mean over encoders"};
+            .help = "excess in percent, mean over encoders"};
     }
     column[n] = (struct hn_record_column){"cost", "ms a batch", .digits = 2, .scale = 1e3,
                                           .help = "a batch with its share of the build"};
@@ -145,7 +150,7 @@ static json_t *table_row(const struct page *p, int64_t entry,
                             hn_mean_json(hn_board_over_kinds(p->b, entry, of, false), true));
     }
     for (int64_t k = 0; k < p->b->kinds; k++, column++) {
-        struct hn_board_score of = {p->measure, HN_BOARD_EXCESS};
+        struct hn_board_score of = {p->measure, HN_BOARD_SHARE};
         json_object_set_new(row, column->key,
                             hn_mean_json(hn_board_on_kind(p->b, entry, of, k), true));
     }
@@ -223,7 +228,7 @@ static void put_pairs(struct page *p) {
     static const struct hn_record_column columns[] = {
         {"entry", "Entry", -1, .html = "<th scope=row>%s</th>"},
         {"other", "Other", -1},
-        {"difference", "Difference", .as = HN_BY_HALF, .digits = 2},
+        {"difference", "Difference (%)", .as = HN_BY_HALF, .digits = 1},
         {"p", "p (Holm)", .digits = 3},
         {"verdict", "Verdict", -1},
         {"better", "Better"},
@@ -357,8 +362,10 @@ static enum hn_code put_page(struct page *p) {
     if (for_measures(p, put_answer))
         return p->ctx->code;
     fputs("</section>\n<section aria-labelledby=standing class=wide><h2 id=standing>Entries and "
-          "kinds</h2>\n<p>Excess: points of false negatives beyond those of the reference's front "
-          "at equal hardness, so that less is better. ± is half of the 95 % interval over kinds. "
+          "kinds</h2>\n<p>Excess: false negatives beyond those of the reference's front at equal "
+          "hardness, so that less is better: in percent of what the reference adds on average over "
+          "its range of hardness, by which entries are judged, as kinds differ in scale, and in "
+          "points. -100 % is hardness for nothing. ± is half of the 95 % interval over kinds. "
           "Gain: hardness beyond the reference's within so many points of false negatives over "
           "Uniform's, so that more is better. Read both: an entry that is hardly harder than "
           "Uniform has "
@@ -370,9 +377,9 @@ static enum hn_code put_page(struct page *p) {
         return p->ctx->code;
     fputs("</section>\n", p->html);
     hn_html_fold(p->html, "pairs", "Pairs of entries", false);
-    fputs("<p>Differences of excess over kinds, Student's test, corrected for all pairs on this "
-          "page (Holm). Better, tied, worse: kinds on which the first has less than the other by "
-          "more than a quarter of a point, as much, or more.</p>\n",
+    fputs("<p>Differences of excess in percent over kinds, Student's test, corrected for all pairs "
+          "on this page (Holm). Better, tied, worse: kinds on which the first has less than the "
+          "other by more than 5 % and a quarter of a point, as much, or more.</p>\n",
           p->html);
     if (for_measures(p, put_pairs))
         return p->ctx->code;

@@ -199,6 +199,16 @@ static double within(const struct hn_front_stop *line, int64_t n, double budget)
                              HN_FRONT_HIGH);
 }
 
+// The scale of an encoder: the points that the reference adds to Uniform's false negatives, the
+// mean over its range of hardness.
+static double pays(const struct hn_front_stop *line, int64_t n) {
+    double area = 0, range = line[n - 1].value[HN_FRONT_HIGH] - line[0].value[HN_FRONT_HIGH];
+    for (int64_t i = 1; i < n; i++)
+        area += (line[i].value[HN_FRONT_HIGH] - line[i - 1].value[HN_FRONT_HIGH]) *
+                (line[i].value[HN_FRONT_LOW] + line[i - 1].value[HN_FRONT_LOW]) / 2;
+    return fmax(HN_BOARD_PAYS_MIN, range > 0 ? area / range : 0);
+}
+
 static double *values_of(const struct hn_board *b, int64_t entry, struct hn_board_score of) {
     return b->value +
            ((entry * HN_BOARD_MEASURES + of.measure) * HN_BOARD_SCORES + of.score) * b->encoders;
@@ -227,6 +237,8 @@ static void score(struct reading *a, const struct hn_overview *o, int64_t entry,
     }
     struct hn_board_score of = {measure, HN_BOARD_EXCESS};
     values_of(a->b, entry, of)[encoder] = sum / (double)own;
+    of.score = HN_BOARD_SHARE;
+    values_of(a->b, entry, of)[encoder] = 100 * sum / (double)own / pays(a->line, n);
     int64_t length = hn_front_line(a->own, own + 1);
     for (int i = 0; i < HN_BOARD_BUDGETS; i++) {
         of.score = HN_BOARD_GAIN + i;

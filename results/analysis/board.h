@@ -10,13 +10,21 @@ enum { HN_BOARD_MEASURES = 3, HN_BOARD_BUDGETS = 3, HN_BOARD_KINDS_MAX = 64 };
 extern const struct hn_hardness hn_board_measures[HN_BOARD_MEASURES];
 extern const double hn_board_budgets[HN_BOARD_BUDGETS]; // points of false negatives over Uniform's
 
-// Scores of an entry, for each measure of hardness: points of false negatives beyond those
-// of the reference at equal hardness (less is better), and from HN_BOARD_GAIN on hardness beyond
-// that of the reference within each budget (more is better).
-enum { HN_BOARD_EXCESS, HN_BOARD_GAIN, HN_BOARD_SCORES = HN_BOARD_GAIN + HN_BOARD_BUDGETS };
+// Scores of an entry, for each measure of hardness: false negatives beyond those of the reference
+// at equal hardness (less is better), in percent of what the reference adds on average over its
+// range of hardness, by which entries are judged, and in points; and from HN_BOARD_GAIN on hardness
+// beyond that of the reference within each budget (more is better).
+enum {
+    HN_BOARD_SHARE,
+    HN_BOARD_EXCESS,
+    HN_BOARD_GAIN,
+    HN_BOARD_SCORES = HN_BOARD_GAIN + HN_BOARD_BUDGETS
+};
 
 #define HN_BOARD_REFERENCE "reference" // the name that no entry has
-#define HN_BOARD_TIE 0.25              // points of excess by which entries may differ and are tied
+#define HN_BOARD_TIE 5.0               // percent, or
+#define HN_BOARD_TIE_POINTS 0.25       // points by which entries may differ and are tied
+#define HN_BOARD_PAYS_MIN 0.5          // points that the reference counts as adding at least
 #define HN_BOARD_TABLE "board"         // of a file: the encoders of the suite, a row each
 
 // Attributes of a file of the board. The suite's checksum is that of the bytes of its file.
@@ -77,22 +85,25 @@ struct hn_mean hn_board_over_kinds(const struct hn_board *b, int64_t entry,
 
 enum hn_board_verdict { HN_BOARD_OPEN, HN_BOARD_AHEAD, HN_BOARD_TIED, HN_BOARD_BEHIND };
 extern const char *const hn_board_verdicts[]; // "open", "ahead", "tied", "behind"
-// Of a mean excess over kinds, or a difference of two: tied if its interval lies within
-// HN_BOARD_TIE, else ahead or behind if `p` is at most .05.
-enum hn_board_verdict hn_board_judge(struct hn_mean m, double p);
+// Of a mean share over kinds and the same excess in points, or differences of two: tied if either
+// interval lies within its HN_BOARD_TIE, else ahead or behind if `p`, of the share, is at most .05.
+enum hn_board_verdict hn_board_judge(struct hn_mean share, struct hn_mean points, double p);
+// The verdict of an entry against the reference; NULL: it is not measured.
+const char *hn_board_verdict_of(const struct hn_board *b, int64_t entry, int measure);
 
-// Two entries by the excess at equal hardness, a minus b.
+// Two entries by the share, a minus b.
 struct hn_board_pair {
     int64_t a, b;
     struct hn_mean difference;  // over kinds, paired; no value unless all have both
+    struct hn_mean points;      // the same of the excess in points
     double p;                   // of Student's test, after Holm's correction for all pairs
-    int64_t wins, ties, losses; // kinds on which a has less, as much within HN_BOARD_TIE, or more
+    int64_t wins, ties, losses; // kinds on which a has less, as much within either tie, or more
     enum hn_board_verdict verdict;
 };
 // All pairs, a < b: pair[entries (entries - 1) / 2].
 HN_MUST_USE enum hn_code hn_board_pairs(struct hn_context *ctx, const struct hn_board *b,
                                         int measure, struct hn_board_pair *pair);
-// rank[entries] by the excess, 1 = the least, the mean over kinds; NaN: not on all kinds. *apart:
+// rank[entries] by the share, 1 = the least, the mean over kinds; NaN: not on all kinds. *apart:
 // mean ranks that differ by more are told apart, with 95 % for all of them together.
 HN_MUST_USE enum hn_code hn_board_ranks(struct hn_context *ctx, const struct hn_board *b,
                                         int measure, double *rank, double *apart);

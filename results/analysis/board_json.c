@@ -12,7 +12,7 @@ static json_t *mean_of(struct hn_mean m) {
                      hn_json_real(m.half), "lo", hn_json_real(m.lo), "hi", hn_json_real(m.hi));
 }
 
-static const char *const score_names[HN_BOARD_SCORES] = {"excess", "gain_half", "gain_2",
+static const char *const score_names[HN_BOARD_SCORES] = {"share", "excess", "gain_half", "gain_2",
                                                          "gain_10"};
 
 static json_t *kinds_of(const struct hn_board *b, int64_t entry, struct hn_board_score of) {
@@ -32,12 +32,8 @@ static json_t *measure_of(const struct hn_board *b, int64_t entry, int measure, 
         json_object_set_new(one, "kinds", kinds_of(b, entry, of));
         json_object_set_new(all, score_names[s], one);
     }
-    struct hn_mean excess =
-        hn_board_over_kinds(b, entry, (struct hn_board_score){measure, HN_BOARD_EXCESS}, false);
-    const char *verdict = isnan(excess.mean)
-                              ? "not measured"
-                              : hn_board_verdicts[hn_board_judge(excess, hn_mean_p(excess))];
-    json_object_set_new(all, "verdict", json_string(verdict));
+    const char *verdict = hn_board_verdict_of(b, entry, measure);
+    json_object_set_new(all, "verdict", json_string(verdict ? verdict : "not measured"));
     json_object_set_new(all, "rank", hn_json_real(rank));
     return all;
 }
@@ -111,9 +107,10 @@ json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b) {
 static const struct hn_record_column columns[] = {
     {.key = "entry", .heading = "Entry", .width = -1},
     {.key = "verdict", .heading = "Against the reference", .width = -1},
+    {.key = "share", .heading = "Excess (%)", .digits = 1},
+    {.key = "half", .heading = "±", .digits = 1},
+    {.key = "kept", .heading = "On kinds kept aside (%)", .digits = 1},
     {.key = "excess", .heading = "Excess (points)", .digits = 2},
-    {.key = "half", .heading = "±", .digits = 2},
-    {.key = "kept", .heading = "On kinds kept aside", .digits = 2},
     {.key = "gain_half", .heading = "Hardness gained at +.5", .digits = 3},
     {.key = "gain_2", .heading = "at +2", .digits = 3},
     {.key = "gain_10", .heading = "at +10", .digits = 3},
@@ -124,21 +121,20 @@ static const struct hn_record_column columns[] = {
 
 // The row of an entry by a measure.
 static json_t *row_of(const json_t *entry, const char *measure) {
-    const json_t *by = json_object_get(entry, measure), *excess = json_object_get(by, "excess");
+    const json_t *by = json_object_get(entry, measure), *share = json_object_get(by, "share");
     json_t *row = json_pack(
-        "{s:O, s:O, s:O, s:O, s:O, s:O, s:O, s:O}", "entry", json_object_get(entry, "entry"),
-        "verdict", json_object_get(by, "verdict"), "excess", json_object_get(excess, "mean"),
-        "half", json_object_get(excess, "half"), "kept", json_object_get(excess, "kept"), "rank",
-        json_object_get(by, "rank"), "seconds", json_object_get(entry, "seconds"), "chosen_on",
-        json_object_get(entry, "chosen_on"));
-    for (int s = HN_BOARD_GAIN; s < HN_BOARD_SCORES; s++)
+        "{s:O, s:O, s:O, s:O, s:O, s:O, s:O}", "entry", json_object_get(entry, "entry"), "verdict",
+        json_object_get(by, "verdict"), "half", json_object_get(share, "half"), "kept",
+        json_object_get(share, "kept"), "rank", json_object_get(by, "rank"), "seconds",
+        json_object_get(entry, "seconds"), "chosen_on", json_object_get(entry, "chosen_on"));
+    for (int s = 0; s < HN_BOARD_SCORES; s++)
         json_object_set(row, score_names[s],
                         json_object_get(json_object_get(by, score_names[s]), "mean"));
     return row;
 }
 
-static double excess_of(const json_t *row) {
-    const json_t *value = json_object_get(row, "excess");
+static double share_of(const json_t *row) {
+    const json_t *value = json_object_get(row, "share");
     return json_is_number(value) ? json_number_value(value) : INFINITY;
 }
 
@@ -148,7 +144,7 @@ static json_t *rows_of(const json_t *entries, const char *measure) {
     for (size_t i = 0; i < json_array_size(entries); i++) {
         json_t *row = row_of(json_array_get(entries, i), measure);
         size_t at = 0;
-        while (at < json_array_size(rows) && excess_of(json_array_get(rows, at)) <= excess_of(row))
+        while (at < json_array_size(rows) && share_of(json_array_get(rows, at)) <= share_of(row))
             at++;
         json_array_insert_new(rows, at, row);
     }
@@ -168,8 +164,9 @@ void hn_board_markdown(const json_t *document, FILE *out) {
     fprintf(out, " (checksum %.12s): %s, %" PRId64 " of them kept aside. ",
             json_string_value(json_object_get(document, "sha256")), hn_counted(kinds, "kind").text,
             kept);
-    fputs("Excess: points of false negatives beyond the reference's at equal mean cosine of true "
-          "negatives, less is better; ± is half of the 95 % interval over kinds. Hardness gained: "
+    fputs("Excess: false negatives beyond the reference's at equal mean cosine of true negatives, "
+          "less is better, in percent of what the reference adds on average over its range of "
+          "hardness, and in points; ± is half of the 95 % interval over kinds. Hardness gained: "
           "beyond the reference's within so many points more than Uniform's.\n\n",
           out);
     hn_records_markdown(columns, rows, out);

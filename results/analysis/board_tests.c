@@ -32,25 +32,46 @@ struct hn_mean hn_board_over_kinds(const struct hn_board *b, int64_t entry,
     return over(value, span.n);
 }
 
-enum hn_board_verdict hn_board_judge(struct hn_mean m, double p) {
-    if (m.lo >= -HN_BOARD_TIE && m.hi <= HN_BOARD_TIE)
+static bool is_within(struct hn_mean m, double tie) { return m.lo >= -tie && m.hi <= tie; }
+
+enum hn_board_verdict hn_board_judge(struct hn_mean share, struct hn_mean points, double p) {
+    if (is_within(share, HN_BOARD_TIE) || is_within(points, HN_BOARD_TIE_POINTS))
         return HN_BOARD_TIED;
-    return !(p <= 0.05) ? HN_BOARD_OPEN : m.mean < 0 ? HN_BOARD_AHEAD : HN_BOARD_BEHIND;
+    return !(p <= 0.05) ? HN_BOARD_OPEN : share.mean < 0 ? HN_BOARD_AHEAD : HN_BOARD_BEHIND;
+}
+
+const char *hn_board_verdict_of(const struct hn_board *b, int64_t entry, int measure) {
+    const struct hn_board_score share = {measure, HN_BOARD_SHARE},
+                                points = {measure, HN_BOARD_EXCESS};
+    struct hn_mean m = hn_board_over_kinds(b, entry, share, false);
+    return isnan(m.mean) ? NULL
+                         : hn_board_verdicts[hn_board_judge(
+                               m, hn_board_over_kinds(b, entry, points, false), hn_mean_p(m))];
+}
+
+// Differences of two entries over kinds, a minus b.
+static struct hn_mean differences(const struct hn_board *b, struct hn_board_score of, int64_t one,
+                                  int64_t other, double value[HN_BOARD_KINDS_MAX]) {
+    struct span span = span_of(b, false);
+    for (int64_t k = 0; k < span.n; k++)
+        value[k] = hn_board_on_kind(b, one, of, k).mean - hn_board_on_kind(b, other, of, k).mean;
+    return over(value, span.n);
 }
 
 static struct hn_board_pair compare(const struct hn_board *b, int measure, int64_t one,
                                     int64_t other) {
     struct hn_board_pair pair = {.a = one, .b = other};
-    struct hn_board_score of = {measure, HN_BOARD_EXCESS};
-    struct span span = span_of(b, false);
-    double value[HN_BOARD_KINDS_MAX];
-    for (int64_t k = 0; k < span.n; k++) {
-        value[k] = hn_board_on_kind(b, one, of, k).mean - hn_board_on_kind(b, other, of, k).mean;
-        pair.wins += value[k] < -HN_BOARD_TIE;
-        pair.losses += value[k] > HN_BOARD_TIE;
-        pair.ties += fabs(value[k]) <= HN_BOARD_TIE;
+    const struct hn_board_score share = {measure, HN_BOARD_SHARE},
+                                points = {measure, HN_BOARD_EXCESS};
+    double value[HN_BOARD_KINDS_MAX], in_points[HN_BOARD_KINDS_MAX];
+    pair.difference = differences(b, share, one, other, value);
+    pair.points = differences(b, points, one, other, in_points);
+    for (int64_t k = 0; k < span_of(b, false).n; k++) {
+        bool tied = fabs(value[k]) <= HN_BOARD_TIE || fabs(in_points[k]) <= HN_BOARD_TIE_POINTS;
+        pair.wins += !tied && value[k] < 0;
+        pair.losses += !tied && value[k] > 0;
+        pair.ties += tied;
     }
-    pair.difference = over(value, span.n);
     pair.p = hn_mean_p(pair.difference);
     return pair;
 }
@@ -71,7 +92,7 @@ enum hn_code hn_board_pairs(struct hn_context *ctx, const struct hn_board *b, in
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
         pair[i].p = p[i];
-        pair[i].verdict = hn_board_judge(pair[i].difference, p[i]);
+        pair[i].verdict = hn_board_judge(pair[i].difference, pair[i].points, p[i]);
     }
     return HN_OK;
 }
@@ -90,7 +111,7 @@ static double rank_on(const struct hn_board *b, struct hn_board_score of, const 
 
 enum hn_code hn_board_ranks(struct hn_context *ctx, const struct hn_board *b, int measure,
                             double *rank, double *apart) {
-    struct hn_board_score of = {measure, HN_BOARD_EXCESS};
+    struct hn_board_score of = {measure, HN_BOARD_SHARE};
     struct span span = span_of(b, false);
     int64_t n = 0;
     HN_SCOPE(ctx);
