@@ -383,7 +383,9 @@ test_failed_figure() {
     # shellcheck disable=SC2016 # for the script that it writes
     printf '#!/bin/sh\n[ "$2" != bs-table5.gp ] || { %s; }\nexec %s "$@"\n' 'echo no such style >&2; exit 1' "$real" >fake/gnuplot
     chmod +x fake/gnuplot
-    run plot grid -o whole
+    expect "figures that need other runs" 0 'need other runs are left out .*: .*accuracy' plot grid -o whole
+    check "are left out in one note" test "$(grep -c 'other runs are left out' err):$(grep -c 'is left out' err)" = 1:0
+    expect "each with its reason" 0 'figure accuracy is left out: .*hardneg train' plot grid -o whole -v
     PATH=$PWD/fake:$PATH expect "a figure that fails" 6 'no such style' plot grid -o failed
     check "costs no other" test "$(figures_of failed)" = "$(figures_of whole | sed 's/bs-table5 //')"
     check "and leaves its script" test -s failed/bs-table5.gp

@@ -82,7 +82,7 @@ enum hn_code hn_figures_draw(struct hn_context *ctx, const struct hn_results *r,
             return code;
     }
     if (*left_out)
-        hn_note(ctx, "figures that need other runs are left out (hardneg plot says why): %s",
+        hn_note(ctx, "figures that need other runs are left out (hardneg plot -v says why): %s",
                 left_out);
     return hn_figures_end(ctx, &failed);
 }
@@ -106,7 +106,8 @@ static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call)
                                            .as = {terms[own->term], own->style,
                                                   hn_medium(own->medium),
                                                   (int)hn_given(own->columns, 0)},
-                                           .paths = call->quiet ? NULL : stdout};
+                                           .paths = call->quiet ? NULL : stdout,
+                                           .brief = !call->verbose};
     if (hn_figures_draw(ctx, &results, &want, &drawn))
         return ctx->code;
     return drawn ? HN_OK
