@@ -37,8 +37,18 @@ static void make(struct made *m, int entries, int kinds, int kept) {
 }
 
 static double *at(struct made *m, int entry, int kind, int encoder) {
-    return &m->value[(int64_t)entry * HN_BOARD_MEASURES * HN_BOARD_SCORES * m->board.encoders +
+    return &m->value[((int64_t)entry * HN_BOARD_MEASURES * HN_BOARD_SCORES + HN_BOARD_EXCESS) *
+                         m->board.encoders +
                      kind * ENCODERS + encoder];
+}
+
+// Shares of a reference that adds 5 points on every kind, so that both ties are one.
+static void add_shares(struct made *m) {
+    int64_t encoders = m->board.encoders, of_entry = encoders * HN_BOARD_MEASURES * HN_BOARD_SCORES;
+    for (int64_t i = 0; i < m->board.entries; i++)
+        for (int64_t k = 0; k < encoders; k++)
+            m->value[i * of_entry + HN_BOARD_SHARE * encoders + k] =
+                20 * m->value[i * of_entry + HN_BOARD_EXCESS * encoders + k];
 }
 
 // Kinds 1, 2, 6 (means over encoders), one kept aside: mean 3, Student's interval over three.
@@ -65,18 +75,21 @@ static void means(void) {
 }
 
 static void verdicts(void) {
-    struct hn_mean m = {.mean = -1, .half = .5, .lo = -1.5, .hi = -.5};
-    CU_ASSERT_EQUAL(hn_board_judge(m, .01), HN_BOARD_AHEAD);
-    CU_ASSERT_EQUAL(hn_board_judge(m, .06), HN_BOARD_OPEN);
-    m = (struct hn_mean){.mean = 1, .half = .5, .lo = .5, .hi = 1.5};
-    CU_ASSERT_EQUAL(hn_board_judge(m, .05), HN_BOARD_BEHIND);
-    m = (struct hn_mean){.mean = .05, .half = .15, .lo = -.1, .hi = .2};
-    CU_ASSERT_EQUAL(hn_board_judge(m, .4), HN_BOARD_TIED);
-    CU_ASSERT_EQUAL(hn_board_judge(m, NAN), HN_BOARD_TIED);
-    CU_ASSERT_EQUAL(hn_board_judge(m, .001), HN_BOARD_TIED); // told from 0, and of no matter
-    m.hi = .26;
-    CU_ASSERT_EQUAL(hn_board_judge(m, .4), HN_BOARD_OPEN);
-    CU_ASSERT_EQUAL(hn_board_judge(hn_no_mean, NAN), HN_BOARD_OPEN);
+    const struct hn_mean far = {.mean = 1, .half = 3, .lo = -2, .hi = 4}; // in points
+    struct hn_mean m = {.mean = -20, .half = 10, .lo = -30, .hi = -10};
+    CU_ASSERT_EQUAL(hn_board_judge(m, far, .01), HN_BOARD_AHEAD);
+    CU_ASSERT_EQUAL(hn_board_judge(m, far, .06), HN_BOARD_OPEN);
+    m = (struct hn_mean){.mean = 20, .half = 10, .lo = 10, .hi = 30};
+    CU_ASSERT_EQUAL(hn_board_judge(m, far, .05), HN_BOARD_BEHIND);
+    m = (struct hn_mean){.mean = 1, .half = 3, .lo = -2, .hi = 4};
+    CU_ASSERT_EQUAL(hn_board_judge(m, far, .4), HN_BOARD_TIED);
+    CU_ASSERT_EQUAL(hn_board_judge(m, far, NAN), HN_BOARD_TIED);
+    CU_ASSERT_EQUAL(hn_board_judge(m, far, .001), HN_BOARD_TIED); // told from 0, and of no matter
+    m.hi = 5.1;
+    CU_ASSERT_EQUAL(hn_board_judge(m, far, .4), HN_BOARD_OPEN);
+    const struct hn_mean near = {.mean = .05, .half = .15, .lo = -.1, .hi = .2};
+    CU_ASSERT_EQUAL(hn_board_judge(m, near, .001), HN_BOARD_TIED); // by points
+    CU_ASSERT_EQUAL(hn_board_judge(hn_no_mean, hn_no_mean, NAN), HN_BOARD_OPEN);
 }
 
 // Entry 1 is .1 above entry 0 on one kind, 1 on two; entry 2 lacks a kind; entry 3 is entry 0.
@@ -92,11 +105,13 @@ static void pairs(void) {
             *at(&m, 1, k, e) = k + .1 * e + above[k];
             *at(&m, 2, k, e) = k == 1 ? NAN : 0;
         }
+    add_shares(&m);
     CU_ASSERT_EQUAL_FATAL(hn_board_pairs(&ctx, &m.board, 0, pair), HN_OK);
     CU_ASSERT_EQUAL(pair[0].ties, 1);
     CU_ASSERT_EQUAL(pair[0].wins, 2);
     CU_ASSERT_EQUAL(pair[0].losses, 0);
-    CU_ASSERT_DOUBLE_EQUAL(pair[0].difference.mean, -.7, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(pair[0].points.mean, -.7, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(pair[0].difference.mean, -14, 1e-9);
     double t = .7 / .3, p = 2 * gsl_cdf_tdist_Q(t, 2); // 0-1 and 1-3 are tested
     CU_ASSERT_DOUBLE_EQUAL(pair[0].p, 2 * p, 1e-9);
     CU_ASSERT_EQUAL(pair[0].verdict, HN_BOARD_OPEN);
@@ -128,6 +143,7 @@ static void draw(struct made *m, gsl_rng *r, enum truth truth, int entries, int 
             for (int e = 0; e < ENCODERS; e++)
                 *at(m, i, k, e) = kind + gsl_ran_gaussian(r, .3);
         }
+    add_shares(m);
 }
 
 static const int numbers_of_kinds[] = {6, 8, 10};
@@ -254,6 +270,8 @@ static void reading(void) {
     CU_ASSERT_DOUBLE_EQUAL(b.kind[0].uniform, 10, 1e-9);
     CU_ASSERT(b.entry[0].settings == 1 && fabs(b.entry[0].cost - 3e-3) < 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, excess, 0).mean, -5, 1e-9);
+    const struct hn_board_score share = {0, HN_BOARD_SHARE}; // the line adds 10 points on average
+    CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, share, 0).mean, -50, 1e-9);
     struct hn_board_score gain = {0, HN_BOARD_GAIN + 1};
     CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, gain, 0).mean, .04, 1e-9);
     CU_ASSERT_TRUE(isnan(hn_board_on_kind(&b, 0, (struct hn_board_score){2, 0}, 0).mean));
