@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Shared by library/*.c only: what stands behind a handle.
 #pragma once
 
 #include "core/label_sets.h"

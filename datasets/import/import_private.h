@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Shared by sources of datasets/import only: rows that are read, until they are one snapshot.
 #pragma once
 
 #include "core/label_sets.h"

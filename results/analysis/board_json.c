@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// A board as a document of JSON, and that as a table of Markdown.
 #include "results/analysis/board_json.h"
 #include "core/text.h"
 #include "results/records.h"
