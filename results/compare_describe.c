@@ -191,7 +191,7 @@ static void add_once(json_t *names, const char *name) {
 
 json_t *hn_compare_failed_cells(const struct hn_comparison *c) {
     json_t *by_label = json_object(), *out = json_array();
-    size_t most = 0;
+    size_t max = 0;
     for (int64_t i = 0; i < c->n_changes; i++) {
         const struct hn_compare_line *line = &c->line[c->change[i].line];
         if (!c->change[i].failed)
@@ -203,9 +203,9 @@ json_t *hn_compare_failed_cells(const struct hn_comparison *c) {
         json_t *columns = json_object_get(by_label, label);
         json_decref(name);
         add_once(columns, hn_compare_line_name(line).text);
-        most = json_array_size(columns) > most ? json_array_size(columns) : most;
+        max = json_array_size(columns) > max ? json_array_size(columns) : max;
     }
-    for (size_t n = most; n > 0; n--) {
+    for (size_t n = max; n > 0; n--) {
         const char *label;
         json_t *columns;
         json_object_foreach(by_label, label, columns) {
