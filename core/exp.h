@@ -75,6 +75,9 @@ static inline double hn_softplus(double x) {
     return (x > 0 ? x : 0) + hn_twice_atanh(y / (2 + y));
 }
 
+// 1 / (1 + e^-x).
+static inline double hn_logistic(double x) { return 1 / (1 + hn_exp(-x)); }
+
 // log(x) of a normal number x > 0, within 4 units in the last place (tested). x = 2^k m, m from
 // sqrt(1/2) to sqrt(2).
 static inline double hn_log(double x) {

@@ -56,8 +56,6 @@ static enum hn_code check_positives(struct hn_context *ctx, const struct hn_loss
     const char *name = hn_objectives[loss->objective].name;
     struct hn_weighting_params rest = loss->weighting;
     rest.mask = HN_MASK_NONE;
-    if (loss->objective == HN_OBJECTIVE_SUPCON && hn_is_weighted(&loss->weighting))
-        return hn_fail(ctx, HN_USAGE, "loss supcon is not weighted: take weighting none");
     if (hn_is_weighted(&rest))
         return hn_fail(ctx, HN_USAGE,
                        "loss %s takes its positives from a weighting that drops negatives: take "
@@ -95,9 +93,14 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
             "%s with guide: teacher takes a sampler of batches and loss ntxent, infonce, "
             "other-view, both-ways or attract",
             spec->weighting->name);
+    if (weighted && (objective == HN_OBJECTIVE_SUPCON || objective == HN_OBJECTIVE_SIGLIP))
+        return hn_fail(ctx, HN_USAGE, "loss %s is not weighted: take weighting none",
+                       hn_objectives[objective].name);
+    if (spec->setting.loss.outside && objective == HN_OBJECTIVE_SIGLIP)
+        return hn_fail(ctx, HN_USAGE, "loss siglip has no denominator: take positive inside");
     if (objective == HN_OBJECTIVE_SUPCON || objective == HN_OBJECTIVE_ATTRACT)
         return check_positives(ctx, &spec->setting.loss);
-    if (weighted && objective >= HN_OBJECTIVE_SIAMESE)
+    if (weighted && (objective == HN_OBJECTIVE_SIAMESE || objective == HN_OBJECTIVE_SUPERVISED))
         return hn_fail(ctx, HN_USAGE, "loss %s has no negatives to be weighted",
                        hn_objectives[objective].name);
     if (objective == HN_OBJECTIVE_JSD && spec->setting.loss.weighting.tau_plus > 0)

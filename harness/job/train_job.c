@@ -44,10 +44,15 @@ static const struct hn_field series_fields[] = {
 static const struct hn_fields series = {series_fields, .size = sizeof(struct hn_run_spec)};
 
 static enum hn_code check(struct hn_context *ctx, const struct hn_yaml *root, void *out) {
-    const struct hn_yaml *epochs = hn_yaml_find(root, "epochs");
-    (void)out;
+    const struct hn_yaml *epochs = hn_yaml_find(root, "epochs"), *bias = hn_yaml_find(root, "bias");
+    const struct hn_train_job *job = out;
+    bool siglip = false;
     if (!hn_yaml_find(root, "steps") == !epochs)
         return hn_yaml_fail(ctx, epochs ? epochs : root, "give either 'steps' or 'epochs'");
+    for (int64_t i = 0; i < job->n_losses; i++)
+        siglip |= job->loss[i] == HN_OBJECTIVE_SIGLIP;
+    if (bias && !siglip)
+        return hn_yaml_fail(ctx, bias, "bias is of loss siglip, which is not trained with");
     return HN_OK;
 }
 
@@ -92,6 +97,8 @@ static const struct hn_field job_fields[] = {
             "steps between checkpoints; 0: none but on an interrupt")},
     {NUMBER(HN_CHOICE_OPTION, positive, "positive", "inside", positives,
             "whether the positive is in the denominator")},
+    {NUMBER(HN_REAL_OPTION, bias, "bias", NULL, -1000, 1000,
+            "loss siglip: added to cosine / temperature, the same in all steps (default: -10)")},
     {NUMBER(HN_CHOICE_OPTION, run.embeddings, "embeddings", "fresh", embeddings,
             "what samplers are built on: of now, or as batches left them in training")},
     {NUMBER(HN_BOOL_OPTION, run.expect, "expected_loss", "false",

@@ -33,6 +33,7 @@ struct hn_train_job {
     struct hn_job_adam adam;
     int64_t version;
     int positive; // 1: outside the denominator
+    double bias;  // of loss siglip; NaN: the paper's
     bool cosines;
     // Common to all runs: numbers (of steps and epochs one is unset, INT64_MIN), and the
     // paths of teacher and groups. Of run.adam the steps alone.

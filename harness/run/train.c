@@ -48,6 +48,9 @@ static void add_file(struct hn_digest *d, const char *key, const char *path, con
     hn_digest_add_text(d, *sha256 ? sha256 : path);
 }
 
+// Of SigLIP: the paper's first one, if no other is given.
+static double bias_of(const struct hn_train_job *job) { return isnan(job->bias) ? -10 : job->bias; }
+
 // cell_key: data, parameters, seed; run_key: that, what is kept, and the code's version. Up to
 // "hardneg training 2" numbers went in as bytes of memory.
 static void make_keys(struct hn_train_run *run) {
@@ -72,6 +75,10 @@ static void make_keys(struct hn_train_run *run) {
     for (size_t i = 0; i < sizeof adam / sizeof adam[0]; i++)
         hn_digest_add_real(&d, adam[i]);
     hn_digest_add_ints(&d, numbers, sizeof numbers / sizeof numbers[0]);
+    if (run->loss == HN_OBJECTIVE_SIGLIP) {
+        hn_digest_add_text(&d, "bias");
+        hn_digest_add_real(&d, bias_of(job));
+    }
     if (n->drop_last)
         hn_digest_add_text(&d, "drop_last");
     add_file(&d, "teacher", n->teacher, job->teacher_sha256);
@@ -209,6 +216,7 @@ struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn
         .loss = {.objective = run->loss,
                  .weighting = spec.weighting->resolve(run->weighting->params, 0),
                  .temperature = run->temperature,
+                 .bias = bias_of(job),
                  .outside = job->positive == 1}};
     return spec;
 }

@@ -119,6 +119,35 @@ static void test_supcon(void) {
     CU_ASSERT(tasks > 0);
 }
 
+// SigLIP takes no weighting, and has no denominator; its bias counts.
+static void test_siglip(void) {
+    int tasks = 0;
+    for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
+        if (!((*type)->objectives & 1U << HN_OBJECTIVE_SIGLIP))
+            continue;
+        hn_test_entry((*type)->name);
+        struct trial *t = open_short(*type, 2);
+        double loss[2];
+        t->spec.setting.loss.objective = HN_OBJECTIVE_SIGLIP;
+        t->spec.setting.loss.outside = true;
+        HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "has no denominator");
+        t->spec.setting.loss.outside = false;
+        t->spec.setting.loss.weighting.clamp = HN_CLAMP_EACH;
+        HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "take weighting none");
+        t->spec.setting.loss.weighting = t->spec.weighting->resolve(t->spec.weighting_params, 0);
+        for (int k = 0; k < 2; k++) {
+            t->spec.folder = NULL;
+            t->spec.setting.loss.bias = -k;
+            HN_CHECK(&t->ctx, train(t));
+            loss[k] = hn_table_real(&t->table, t->table.rows - 1, "loss");
+        }
+        CU_ASSERT(fabs(loss[0] - loss[1]) > 1e-3);
+        close_trial(t);
+        tasks++;
+    }
+    CU_ASSERT(tasks > 0);
+}
+
 static void use_fnc(struct trial *t) {
     t->spec.weighting = named_weighting("fnc");
     CU_ASSERT_FATAL(t->spec.weighting->params_size <= sizeof t->weighting);
@@ -292,6 +321,7 @@ static const struct hn_test tests[] = {
     {"every task, negatives of each anchor", test_lists},
     {"supcon takes no weighting", test_supcon},
     {"attract", test_attract},
+    {"siglip", test_siglip},
     {"every task, what does not fit", test_what_does_not_fit},
     {"every task, out of memory", test_memory},
 };

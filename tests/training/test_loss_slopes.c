@@ -194,6 +194,44 @@ static double attracted(const struct pairs *p, int *found) {
     return loss;
 }
 
+// SigLIP against the definition, in double, of all pairs of a batch and of listed ones, to which
+// each positive belongs.
+static void test_siglip(void) {
+    static struct pairs p;
+    int32_t own[N], position[N * KEYS];
+    int64_t start[N + 1] = {0}, k = 0;
+    for (int32_t a = 0; a < N; a++) {
+        own[a] = (a * 4 + 2) % KEYS;
+        for (int32_t j = 0; j < KEYS; j++)
+            if (j != own[a] && a > 0 && (a == 1 || (j + a) % 3 == 0))
+                position[k++] = j;
+        start[a + 1] = k;
+    }
+    struct hn_loss_lists lists = {KEYS, own, start, position};
+    for (int listed = 0; listed < 2; listed++) {
+        const double t = 1 / 0.4, b = -1.5;
+        double loss = 0;
+        p = (struct pairs){
+            .spec = {.objective = HN_OBJECTIVE_SIGLIP, .temperature = 0.4, .bias = b}};
+        check_pairs(&p, "siglip", listed ? &lists : NULL);
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < (listed ? KEYS : N); j++) {
+                double cosine = 0, z = j == (listed ? own[i] : i) ? 1 : -1;
+                bool counts = !listed || z > 0;
+                for (int64_t e = start[i]; e < start[i + 1]; e++)
+                    counts |= position[e] == j;
+                for (int x = 0; x < D; x++)
+                    cosine += (double)p.z1[i * D + x] * (double)p.z2[j * D + x];
+                if (counts)
+                    loss -= log(1 / (1 + exp(-z * (t * cosine + b)))) / N;
+            }
+        HN_CHECK(&p.ctx,
+                 hn_loss_open(&p.ctx, HN_OBJECTIVE_SIGLIP, N, listed ? KEYS : N, D, &p.work));
+        CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), loss, 1e-12);
+        free_work(&p);
+    }
+}
+
 // Attraction against the definition, for every mask; without one it is NT-Xent.
 static void test_attract(void) {
     static struct pairs p;
@@ -490,6 +528,7 @@ static const struct hn_test tests[] = {
     {"clamp", test_clamp},
     {"supcon", test_supcon},
     {"attract", test_attract},
+    {"siglip", test_siglip},
     {"guide", test_guide},
     {"weights of a mixture", test_mixture},
     {"a mixture fitted to the batch", test_fitted},

@@ -160,8 +160,9 @@ static void test_faults(void) {
     struct read r;
     struct opened o;
     open_read(&r);
-    HN_CHECK_FAILS(&r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_NTXENT, plain, &o), HN_USAGE,
-                   "take loss other-view or both-ways, not ntxent: set hard and mask to false");
+    HN_CHECK_FAILS(
+        &r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_NTXENT, plain, &o), HN_USAGE,
+        "take loss other-view, both-ways or siglip, not ntxent: set hard and mask to false");
     close_task(&r.ctx, &o);
     HN_CHECK_FAILS(&r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, svd, &o), HN_DATA,
                    "training sentences: lower svd (15)");

@@ -39,6 +39,10 @@ const struct hn_loss_type hn_objectives[] = {
                               "Anchors from both views; negatives that the weighting (fnc, gist) "
                               "would drop are positives",
                               "FNC (Huynh et al., WACV 2022), false negative attraction"},
+    [HN_OBJECTIVE_SIGLIP] = {"siglip",
+                             "Anchors from the first view, all of the other view: each pair by its "
+                             "sigmoid",
+                             "SigLIP (Zhai et al., ICCV 2023), equation 1"},
     {.name = NULL},
 };
 
@@ -146,6 +150,14 @@ static void look_at_scores(struct batch *b) {
     b->spec = &b->own;
 }
 
+static double anchor_loss(const struct batch *b, int64_t a, const struct hn_loss_keys *keys,
+                          hn_real *score) {
+    hn_real *positive = &b->work->positive[a];
+    return b->spec->objective == HN_OBJECTIVE_SIGLIP
+               ? hn_loss_sigmoid(b->spec, 1 / b->anchors, keys, score, positive)
+               : hn_loss_anchor(b->spec, b->max, 1 / b->anchors, keys, score, positive);
+}
+
 // Scores of the listed keys become gradients, all others 0.
 static void list_gradient(const struct batch *b, int64_t a, hn_real *score, hn_real *compact) {
     const struct hn_loss_lists *lists = b->lists;
@@ -156,7 +168,7 @@ static void list_gradient(const struct batch *b, int64_t a, hn_real *score, hn_r
         compact[k] = score[position[k]];
     *positive = score[lists->own[a]];
     const struct hn_loss_keys keys = {.n = n, .skip = {-1, -1}};
-    b->work->value[a] = hn_loss_anchor(b->spec, b->max, 1 / b->anchors, &keys, compact, positive);
+    b->work->value[a] = anchor_loss(b, a, &keys, compact);
     memset(score, 0, (size_t)b->keys * sizeof *score);
     for (int64_t k = 0; k < n; k++)
         score[position[k]] = compact[k];
@@ -176,7 +188,7 @@ static void full_gradient(const struct batch *b, int64_t a, hn_real *score) {
     if (b->spec->guide)
         keys.guide = b->spec->guide + (a < keys.items ? a : a - keys.items) * keys.items;
     keys.factor = b->even ? &b->work->factor[a] : NULL;
-    b->work->value[a] = hn_loss_anchor(b->spec, b->max, 1 / b->anchors, &keys, score, positive);
+    b->work->value[a] = anchor_loss(b, a, &keys, score);
     if (!same && !b->even)
         score[own] = *positive;
 }

@@ -22,19 +22,22 @@ enum hn_objective {
     HN_OBJECTIVE_SIAMESE,    // no negatives: minus the cosine, with a predictor (tasks)
     HN_OBJECTIVE_SUPERVISED, // cross entropy on training labels: the control of NS figure 4 (tasks)
     HN_OBJECTIVE_SUPCON,     // as NTXENT, and items of the anchor's label are positives
-    HN_OBJECTIVE_ATTRACT // as NTXENT, and negatives that the weighting's mask finds are positives
+    HN_OBJECTIVE_ATTRACT, // as NTXENT, and negatives that the weighting's mask finds are positives
+    HN_OBJECTIVE_SIGLIP   // as OTHER_VIEW, every pair judged by itself, by its sigmoid
 };
 // Sets of objectives, one bit each: those of pairs.
 enum {
     HN_OBJECTIVES_PAIRS = 1 << HN_OBJECTIVE_NTXENT | 1 << HN_OBJECTIVE_INFONCE |
-                          1 << HN_OBJECTIVE_OTHER_VIEW | 1 << HN_OBJECTIVE_BOTH_WAYS
+                          1 << HN_OBJECTIVE_OTHER_VIEW | 1 << HN_OBJECTIVE_BOTH_WAYS |
+                          1 << HN_OBJECTIVE_SIGLIP
 };
 extern const struct hn_loss_type hn_objectives[]; // by enum; ends with a NULL name
 
 struct hn_loss_spec {
-    enum hn_objective objective; // one of the first five here, SUPCON or ATTRACT
+    enum hn_objective objective; // one of the first five here, or of the last three
     struct hn_weighting_params weighting;
     double temperature;
+    double bias;          // SIGLIP: b
     bool outside;         // the positive is left out of the denominator
     const int32_t *label; // SUPCON: [n] of the batch's items, -1 = none; borrowed
     const float *guide;   // a guided weighting's scores of the batch's items, [n x n]; borrowed
@@ -65,9 +68,9 @@ HN_MUST_USE enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective 
                                       struct hn_loss_work *work);
 
 // z1, dz1 [n x d], z2, dz2 [n x d] ([keys x d] with lists): unit rows; dz1, dz2 are overwritten.
-// lists: with OTHER_VIEW, or two with BOTH_WAYS, of which the second has view 2 as anchors and n
-// keys; or NULL. Anchors without a negative have loss 0 and no gradient.
-// Returns the mean over anchors.
+// lists: with OTHER_VIEW or SIGLIP, or two with BOTH_WAYS, of which the second has view 2 as
+// anchors and n keys; or NULL. Anchors without a negative have loss 0 and no gradient, but with
+// SIGLIP, where the positive has a loss of its own. Returns the mean over anchors.
 double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                      const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
                      const hn_real *z2, hn_real *dz1, hn_real *dz2, struct hn_loss_work *work);
@@ -104,6 +107,11 @@ bool hn_loss_is_even(const struct hn_loss_spec *spec);
 // the loss.
 double hn_loss_anchor(const struct hn_loss_spec *spec, double max, double scale,
                       const struct hn_loss_keys *keys, hn_real *score, hn_real *positive);
+
+// One anchor of SIGLIP; of keys n and skip count. score[keys->n] become gradients (0 where
+// skipped), *positive that of its positive; slopes are times `scale`. Returns the loss.
+double hn_loss_sigmoid(const struct hn_loss_spec *spec, double scale,
+                       const struct hn_loss_keys *keys, hn_real *score, hn_real *positive);
 
 // One anchor with several positives (SUPCON, ATTRACT): with P these, the other view of its item
 // among them,

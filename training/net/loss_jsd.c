@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-static inline double logistic(double x) { return 1 / (1 + hn_exp(-x)); }
-
 struct nodes {
     struct hn_workers workers;
     const struct hn_loss_spec *spec;
@@ -49,7 +47,7 @@ static void turn_block(const struct node *node, double scale, int64_t n, hn_real
     for (int64_t j = 0; j < n; j++) {
         double t = (double)score[j] / b.tau;
         double w = hn_exp(b.rate * ((double)score[j] - b.high)) / b.weight;
-        double derivative = logistic(t) / b.tau + b.rate * (hn_softplus(t) - b.mean);
+        double derivative = hn_logistic(t) / b.tau + b.rate * (hn_softplus(t) - b.mean);
         score[j] = (hn_real)(scale * w * derivative);
     }
 }
@@ -65,7 +63,7 @@ static double node_loss(const struct nodes *b, int32_t own, hn_real *score) {
         sum_block(&node, score + from, hn_min(BLOCK, b->graphs - from), own - from);
     node.mean = node.weight > 0 ? node.mean / node.weight : 0;
     turn_block(&node, scale, b->graphs, score);
-    score[own] = (hn_real)(-scale * logistic(-positive) / node.tau);
+    score[own] = (hn_real)(-scale * hn_logistic(-positive) / node.tau);
     return hn_softplus(-positive) + node.mean;
 }
 

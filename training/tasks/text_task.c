@@ -129,10 +129,11 @@ void hn_text_number_groups(int32_t *group, int64_t n) {
 static enum hn_code check_lists(struct hn_context *ctx, const struct hn_task *task) {
     const char *option = ((const struct hn_text_task *)task->state)->hard_option;
     const struct hn_loss_spec *loss = &task->setting.loss;
-    if (loss->objective != HN_OBJECTIVE_OTHER_VIEW && loss->objective != HN_OBJECTIVE_BOTH_WAYS)
+    if (loss->objective != HN_OBJECTIVE_OTHER_VIEW && loss->objective != HN_OBJECTIVE_BOTH_WAYS &&
+        loss->objective != HN_OBJECTIVE_SIGLIP)
         return hn_fail(ctx, HN_USAGE,
-                       "task %s: hard negatives and `mask` take loss other-view or both-ways, not "
-                       "%s: set %s and mask to false for it",
+                       "task %s: hard negatives and `mask` take loss other-view, both-ways or "
+                       "siglip, not %s: set %s and mask to false for it",
                        task->type->name, hn_objectives[loss->objective].name, option);
     if (loss->weighting.guided)
         return hn_fail(ctx, HN_USAGE,

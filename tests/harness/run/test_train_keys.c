@@ -11,18 +11,23 @@ static const char text[] = "task: [{node: {data: cora, hidden: 8, out: 8}}]\n"
                            "loss: infonce\nbatch_size: [64]\nseeds: [7]\nsteps: 10\n"
                            "adam: {rate: 0.01, warmup: 3}\nsnapshots: {every: 5}\n";
 
-static void read_run(struct bench *b, const char *set, struct hn_train_job *job,
-                     struct hn_train_run *run) {
-    char *item = (char *)set;
-    struct hn_text_list list = {&item, 1};
+static void read_with(struct bench *b, char **set, int n, struct hn_train_job *job,
+                      struct hn_train_run *run) {
+    struct hn_text_list list = {set, n};
     write_bytes(b->path, text, strlen(text));
     hn_own(&b->ctx, b->jobs);
-    HN_CHECK(&b->ctx, hn_train_job_read(&b->ctx, b->path, set ? &list : NULL, job));
+    HN_CHECK(&b->ctx, hn_train_job_read(&b->ctx, b->path, n > 0 ? &list : NULL, job));
     struct hn_train_plan plan;
     HN_CHECK(&b->ctx, hn_train_plan_make(&b->ctx, job, &plan));
     CU_ASSERT_EQUAL_FATAL(plan.n, 1);
     *run = plan.run[0];
     hn_own(&b->ctx, NULL);
+}
+
+static void read_run(struct bench *b, const char *set, struct hn_train_job *job,
+                     struct hn_train_run *run) {
+    char *item = (char *)set;
+    read_with(b, &item, set != NULL, job, run);
 }
 
 static void add_texts(struct hn_digest *d, const char *const *part) {
@@ -107,9 +112,31 @@ static void test_parameters(void) {
     tear_down(&b);
 }
 
+// The bias is of siglip alone; the paper's is that by default.
+static void test_bias(void) {
+    struct bench b;
+    struct hn_train_job job, other;
+    struct hn_train_run run, changed;
+    char *none[] = {"loss=siglip"}, *same[] = {"loss=siglip", "bias=-10"},
+         *further[] = {"loss=siglip", "bias=-5"}, *wrong[] = {"bias=-5"};
+    set_up(&b);
+    read_with(&b, none, 1, &job, &run);
+    read_with(&b, same, 2, &other, &changed);
+    CU_ASSERT_STRING_EQUAL(run.cell_key, changed.cell_key);
+    read_with(&b, further, 2, &other, &changed);
+    CU_ASSERT_STRING_NOT_EQUAL(run.cell_key, changed.cell_key);
+    struct hn_text_list list = {wrong, 1};
+    hn_own(&b.ctx, b.jobs);
+    HN_CHECK_FAILS(&b.ctx, hn_train_job_read(&b.ctx, b.path, &list, &other), HN_USAGE,
+                   "bias is of loss siglip");
+    hn_own(&b.ctx, NULL);
+    tear_down(&b);
+}
+
 static const struct hn_test tests[] = {
     {"spelt_out", test_spelt_out},
     {"parameters", test_parameters},
+    {"bias", test_bias},
 };
 
 HN_TEST_MAIN("train_keys", tests)
