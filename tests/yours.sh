@@ -18,6 +18,10 @@ r = h5py.File(sys.argv[1])['runs']; s = r['sampler'].asstr()[:]
 v = r[sys.argv[3]]; v = v.asstr()[:] if v.dtype.kind == 'O' else v[:]
 print(*sorted(set(map(str, v[s == sys.argv[2]]))), sep='|')" "$@" 2>>"$work/err"
 }
+same_attribute() { # RESULTS RESULTS NAME
+    "$python" -c "import h5py, sys
+one, other = (h5py.File(f).attrs[sys.argv[3]] for f in sys.argv[1:3]); assert one and one == other" "$@"
+}
 is_column() { [ "$(column "$1" "$2" "$3")" = "$4" ]; } # RESULTS SAMPLER COLUMN VALUE
 
 test_given() {
@@ -270,7 +274,19 @@ for picture in pictures:
     expect "outcome: the option goes first" 0 '' report elsewhere --outcome other.csv -q
     check "outcome: and is another" test "$(outcome_of elsewhere/index.html)" != "$(outcome_of oc.html)"
     expect "outcome: added to finished cells" 0 '0 computed' run -c j.yaml -o oc --set 'seeds=[1, 2, 3]' --set 'metrics=[fn_ratio, true_hardness]' --set outcome=acc.csv
-    expect "outcome: of parts" 0 'acc.csv: left for the whole job' run -c j.yaml -o part --set outcome=acc.csv --shard 1/2
+    for s in 1 2; do
+        expect "outcome: of part $s" 0 'acc.csv: kept for the whole job' "${named[@]/-q/-v}" -o part$s --set outcome=acc.csv --shard $s/2
+    done
+    expect "outcome: the page of a part" 0 'acc.csv: left out, as cells are missing' report part1
+    expect "outcome: merged" 0 '' merge part1 part2 -o merged.h5 -q
+    expect "outcome: its page" 0 '' report merged.h5 -o merged.html -q
+    check "outcome: of merged parts is that of the whole job" test "$(outcome_of oc.html)" = "$(outcome_of merged.html)"
+    expect "outcome: a part alone" 4 '' merge part1 -o alone.h5 -q
+    expect "outcome: merged again" 0 '' merge alone.h5 part2 -o again.h5 -q
+    check "outcome: is kept" same_attribute merged.h5 again.h5 outcome
+    expect "outcome: of a part, another" 0 '' "${named[@]}" -o part2 --set outcome=other.csv --shard 2/2
+    expect "outcome: two tables" 0 'different tables of outcomes: none is kept' merge part1 part2 -o two.h5
+    check "outcome: are none" "$python" -c "import h5py; assert 'outcome' not in h5py.File('two.h5').attrs"
     printf 'sampler,acc\nknm,1\n' >bad.csv
     expect "outcome: a wrong table" 3 'bad.csv: line 2: is of no setting' "${named[@]}" --set outcome=bad.csv -o wrong
     expect "outcome: costs no cell" 0 '0 computed' run -c j.yaml -o wrong --set 'seeds=[1, 2, 3]' --set 'metrics=[fn_ratio, true_hardness]'

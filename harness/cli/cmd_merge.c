@@ -4,9 +4,11 @@
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "plots/page/figure.h"
+#include "results/analysis/outcome.h"
 #include "results/merge.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 struct merge_params {
     char *output;
@@ -34,6 +36,34 @@ static enum hn_code read_part(struct hn_context *ctx, const char *path, struct h
                          file);
 }
 
+// The table of trainings that the job names, which its parts have as it was read then: put into the
+// merged results, which are there already.
+static enum hn_code join_outcome(struct hn_context *ctx, const struct hn_results *part,
+                                 const struct hn_call *call, const struct hn_merge_summary *s,
+                                 struct hn_results *out, const char *file) {
+    int first = -1;
+    for (int i = 0; i < call->n_args; i++) {
+        const char *text = hn_results_get(&part[i], HN_OUTCOME_TEXT);
+        if (!*text)
+            continue;
+        if (first < 0)
+            first = i;
+        if (strcmp(hn_results_get(&part[first], HN_OUTCOME_TEXT), text) == 0)
+            continue;
+        hn_note(ctx,
+                "%s and %s have different tables of outcomes: none is kept; `report --outcome` "
+                "takes one",
+                call->args[first], call->args[i]);
+        return HN_OK;
+    }
+    return first >= 0 && (hn_outcome_keep(ctx, hn_results_get(&part[first], HN_OUTCOME_FILE),
+                                          hn_results_get(&part[first], HN_OUTCOME_TEXT),
+                                          s->missing == 0, out) ||
+                          hn_results_write(ctx, out, file))
+               ? ctx->code
+               : HN_OK;
+}
+
 static enum hn_code end(struct hn_context *ctx, const struct hn_merge_summary *s) {
     if (s->missing)
         return hn_fail(ctx, HN_PARTIAL, "%" PRId64 " of %s missing: the merged file is partial",
@@ -54,7 +84,8 @@ static enum hn_code run_merge(struct hn_context *ctx, const struct hn_call *call
         if (read_part(ctx, call->args[i], &part[i]))
             return ctx->code;
     if (hn_merge(ctx, part, call->args, call->n_args, p->mixed, &out, &summary) ||
-        hn_results_set(ctx, &out, "argv", call->line) || hn_results_write(ctx, &out, p->output))
+        hn_results_set(ctx, &out, "argv", call->line) || hn_results_write(ctx, &out, p->output) ||
+        join_outcome(ctx, part, call, &summary, &out, p->output))
         return ctx->code;
     if (summary.repeated)
         hn_note(ctx, "%s in more than one part: the first is taken",

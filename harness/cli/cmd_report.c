@@ -75,6 +75,9 @@ static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *
     char *outcome = NULL;
     if (name) {
         outcome = hn_input_text(ctx, name, HN_OUTCOME_BYTES_MAX, "a table", "name a .csv", &bytes);
+    } else if (*stored && strcmp(hn_results_get(results, "status"), "partial") == 0) {
+        hn_note(ctx, "%s: left out, as cells are missing",
+                hn_results_get(results, HN_OUTCOME_FILE));
     } else if (*stored) {
         name = hn_results_get(results, HN_OUTCOME_FILE);
         outcome = hn_strdup(ctx, stored);

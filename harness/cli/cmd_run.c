@@ -166,19 +166,14 @@ static enum hn_code read_outcome(struct hn_context *ctx, struct run_params *p,
     return p->outcome || !job->outcome ? HN_OK : ctx->code;
 }
 
-// Puts it into the results, which are there already, once each of its rows is known to be of one
-// setting: a wrong table costs no cell.
+// Puts it into the results, which are there already: a wrong table costs no cell.
 static enum hn_code add_outcome(struct hn_context *ctx, const struct run_params *p,
-                                const struct hn_job *job, const struct hn_runner *run,
+                                const struct hn_job *job, const struct hn_runner *run, bool whole,
                                 struct hn_results *results) {
-    struct hn_overview overview;
-    struct hn_outcome outcome;
-    char *text = hn_strdup(ctx, p->outcome);
     char *path = hn_format(ctx, "%s/results.h5", run->folder);
-    return !text || !path || hn_overview_make(ctx, results, &overview) ||
-                   hn_outcome_read(ctx, job->outcome, text, &overview, &outcome) ||
-                   hn_results_set(ctx, results, HN_OUTCOME_FILE, job->outcome) ||
-                   hn_results_set(ctx, results, HN_OUTCOME_TEXT, p->outcome) ||
+    if (!whole)
+        hn_note(ctx, "%s: kept for the whole job, as cells are missing", job->outcome);
+    return !path || hn_outcome_keep(ctx, job->outcome, p->outcome, whole, results) ||
                    hn_results_write(ctx, results, path)
                ? ctx->code
                : HN_OK;
@@ -205,9 +200,7 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
         return ctx->code;
     if (run->parts && summary->missing == 0)
         hn_file_parts_remove(ctx, run->parts);
-    if (p->outcome && summary->missing > 0)
-        hn_note(ctx, "%s: left for the whole job, as cells are missing", job->outcome);
-    else if (p->outcome && add_outcome(ctx, p, job, run, &results))
+    if (p->outcome && add_outcome(ctx, p, job, run, summary->missing == 0, &results))
         return ctx->code;
     if (figures && draw_figures(ctx, job, &results, run->folder, term_choices[p->term]))
         return ctx->code; // partial results are not plotted

@@ -210,6 +210,22 @@ enum hn_code hn_outcome_read(struct hn_context *ctx, const char *path, char *tex
     return out->rows ? HN_OK : hn_fail(ctx, HN_DATA, "%s: holds no row", path);
 }
 
+enum hn_code hn_outcome_keep(struct hn_context *ctx, const char *path, const char *text, bool whole,
+                             struct hn_results *results) {
+    struct hn_overview overview;
+    struct hn_outcome outcome;
+    HN_SCOPE(ctx);
+    char *own = hn_strdup(ctx, text);
+    if (!own || (whole && (hn_overview_make(ctx, results, &overview) ||
+                           hn_outcome_read(ctx, path, own, &overview, &outcome))))
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    return hn_results_set(ctx, results, HN_OUTCOME_FILE, path) ||
+                   hn_results_set(ctx, results, HN_OUTCOME_TEXT, text)
+               ? ctx->code
+               : HN_OK;
+}
+
 enum hn_code hn_outcome_mean(struct hn_context *ctx, const struct hn_outcome *u, int64_t setting,
                              int measure, struct hn_mean *mean) {
     HN_SCOPE(ctx);

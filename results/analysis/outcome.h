@@ -6,7 +6,8 @@
 #include "results/analysis/overview.h"
 
 enum { HN_OUTCOMES_MAX = 8, HN_OUTCOME_BYTES_MAX = 1 << 24 };
-// Attributes of results whose job names such a table: its file, and its text.
+// Attributes of results whose job names such a table: its file, and its text. Results that lack
+// cells have the text unread, for those of the whole job.
 #define HN_OUTCOME_FILE "outcome_file"
 #define HN_OUTCOME_TEXT "outcome"
 
@@ -28,6 +29,10 @@ struct hn_outcome {
 // belong to the owner.
 HN_MUST_USE enum hn_code hn_outcome_read(struct hn_context *ctx, const char *path, char *text,
                                          const struct hn_overview *o, struct hn_outcome *out);
+// Sets both attributes. whole: once each row of the table is known to be of one setting, else
+// HN_DATA as above; false: the results lack cells.
+HN_MUST_USE enum hn_code hn_outcome_keep(struct hn_context *ctx, const char *path, const char *text,
+                                         bool whole, struct hn_results *results);
 // A setting's mean over its rows, and its difference to another's over the seeds of both.
 HN_MUST_USE enum hn_code hn_outcome_mean(struct hn_context *ctx, const struct hn_outcome *u,
                                          int64_t setting, int measure, struct hn_mean *mean);
