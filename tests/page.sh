@@ -53,6 +53,8 @@ E
     check "its pictures are pictures, not their text" test "$(grep -c '&#60;svg' grid/index.html)" = 0 -a "$(grep -c "<svg " grid/index.html)" -gt 2
     check "a setting is one cell, with its value of each axis" grep -q '^<tr><th scope=row [^>]*data-sampler="batchsampler"[^>]*>batchsampler <span data-axis="M" data-value="50">M=50</span><small> <span data-axis="step" data-value="[0-9]*">step [0-9]*</span>, .*data-axis="weighting" data-value="hcl">weighting hcl</span>, <span data-axis="beta" data-value="0.5">beta 0.5</span>.*<span data-axis="batch size" data-value="8">batch size 8</span>' grid/index.html
     check "a row for each setting" test "$(grep -c 'data-sampler=' grid/index.html)" = 96
+    check "the lead fits any results" grep -q 'class=lead>Measured by <b>hardneg' grid/index.html
+    check "the front names its measure of hardness" grep -q 'class=front data-hardness="mean cosine of true negatives"' grid/index.html
     check "the title is the job's" grep -q '<h1>A &#60;small&#62; grid</h1>' grid/index.html
     check "a small page" test "$(wc -c <grid/index.html)" -lt 2000000
     check "inner products by the thousand, without exponents" grep -q 'Inner products (10³)' grid/index.html

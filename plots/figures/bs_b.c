@@ -10,8 +10,9 @@ static const struct hn_option_curves sweep = {.option = "batch_size",
 const struct hn_figure hn_bs_b = {
     .id = "bs-B",
     .title = "false negatives and hardness by batch size",
-    .caption = "Share of same-label pairs and mean in-batch cosine against the batch size, at the "
-               "last step.",
+    .caption =
+        "At the last step. Hardness is the mean in-batch cosine; pairs that share a label are "
+        "false negatives.",
     .source = "BatchSampler (KDD 2023), table 11",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .sweep = &sweep};

@@ -8,7 +8,7 @@ static const struct hn_distributions all = {.varied = NULL};
 const struct hn_figure hn_bs_fig4 = {
     .id = "bs-fig4",
     .title = "cosine of in-batch pairs and false-negative ratio by sampler over training",
-    .caption = "How similar the pairs in a batch are, and how many of them are false negatives.",
+    .caption = "Pairs of a batch that share a label are false negatives.",
     .source = "BatchSampler (KDD 2023), figures 4 and 8",
     .columns = hn_distributions_columns,
     .needs_histogram = true,

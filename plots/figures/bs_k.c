@@ -11,7 +11,7 @@ static const struct hn_option_curves sweep = {.option = "K",
 const struct hn_figure hn_bs_k = {
     .id = "bs-K",
     .title = "hardness and false negatives by the number of neighbours K",
-    .caption = "Mean in-batch cosine and share of same-label pairs against K at a fixed M. The K "
+    .caption = "Hardness is the mean in-batch cosine; M is fixed. The K "
                "best of M candidates are the closest K / M of all items.",
     .source = "BatchSampler (KDD 2023), figure 12",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),

@@ -12,7 +12,8 @@ static const struct hn_option_curves sweep = {.option = "M",
 const struct hn_figure hn_bs_m = {
     .id = "bs-M",
     .title = "hardness and false negatives by the number of candidates M",
-    .caption = "Mean in-batch cosine and share of same-label pairs against M.",
+    .caption =
+        "Hardness is the mean in-batch cosine; pairs that share a label are false negatives.",
     .source = "BatchSampler (KDD 2023), table 4",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .sweep = &sweep};

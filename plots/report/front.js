@@ -234,7 +234,7 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
         picture.append(svg("text", {x: (box.left + right) / 2, y: box.height - 6, "text-anchor": "middle"}, name));
         const radio = measures[measure()];
         picture.append(svg("text", {transform: `translate(13,${(box.top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle"},
-            "hardness: " + (radio ? radio.parentElement.title : heads[columnOf(measured[0])]?.textContent ?? "")));
+            "hardness: " + (radio ? radio.parentElement.title : first.querySelector(".front").dataset.hardness)));
         const base = rows.find(row => row.cells[0].id === "s" + own(points[0].row).base), uniform = base ? 100 * numbers(base).fn.value : NaN;
         if (x === "fn" && isFinite(uniform)) {
             const from = Math.max(box.left, xs.place(uniform)), to = Math.min(right, xs.place(uniform + wanted()));

@@ -66,7 +66,7 @@ void hn_html_begin(FILE *html, const char *title, const char *when) {
     fputs(hn_report_css, html);
     hn_html(html,
             "</style>\n</head>\n<body>\n<a class=skip href=\"#main\">Skip to the content</a>\n"
-            "<header>\n<h1>%s</h1>\n<p class=lead>Samplers compared by <b>hardneg</b>%s%s.</p>\n",
+            "<header>\n<h1>%s</h1>\n<p class=lead>Measured by <b>hardneg</b>%s%s.</p>\n",
             title, *when ? ", run " : "", when);
 }
 

@@ -441,7 +441,8 @@ static void put_samplers(FILE *html, const struct hn_overview *o, double margin,
         return;
     }
     put_known_relevance(html, &o->results->runs);
-    fputs("<div class=first>\n<div class=front>\n", html);
+    hn_html(html, "<div class=first>\n<div class=front data-hardness=\"%s\">\n",
+            hn_hardness_measure(o->results, 0)->name);
     put_choice(html, o);
     fprintf(html, "%s</div>\n", picture);
     bool answered = put_tables(html, o, margin);
