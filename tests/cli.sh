@@ -229,6 +229,9 @@ test_run() {
     expect "plot" 0 '' plot noted/results.h5 -o noted/figs
     check "figures with data and script" test "$(find noted/figs -name '*.svg' -size +0 | wc -l)" -gt 0
     expect "plot: unknown figure" 2 'figure' plot noted/results.h5 --figure bs-fg4 -o noted/figs
+    expect "plot of settings" 0 'settings are drawn, those that were named; left out: ' plot noted/results.h5 --figure bs-fig4 --settings uniform -o noted/figs
+    expect "plot of an unknown setting" 2 "--settings: no setting is 'knm'; there are: uniform" plot noted/results.h5 --settings uniform,knm -o noted/figs
+    expect "paper of an unknown setting" 2 "--settings: no setting is 'knm'; there are: uniform" paper noted/results.h5 --settings uniform,knm -o noted/paper
     expect "report" 0 '' report noted/results.h5
     check "the report is a page with figures" grep -q '<figure id="bs-fig4">' noted/index.html
     expect "report of a missing file" 3 'none\.h5' report none.h5

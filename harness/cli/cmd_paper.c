@@ -5,9 +5,10 @@
 #include "harness/cli/cmd_plot.h"
 #include "harness/cli/command.h"
 #include "plots/report/latex.h"
+#include "results/analysis/named.h"
 
 struct paper_params {
-    char *output;
+    char *output, *settings;
     int medium, term;
 };
 
@@ -24,6 +25,8 @@ static const struct hn_option paper_options[] = {
     {HN_CHOICE_OPTION(struct paper_params, term, "term", "pdf", paper_terms,
                       "format of the figures; cairolatex leaves their texts to LaTeX"),
      .metavar = "TERM"},
+    {HN_TEXT_OPTION(struct paper_params, settings, "settings", HN_SETTINGS_HELP),
+     .metavar = "NAMES"},
     {0},
 };
 
@@ -33,9 +36,12 @@ static enum hn_code paper_run(struct hn_context *ctx, const struct hn_call *call
     char *file = hn_results_path(ctx, call->args[0]);
     char *folder = file ? hn_folder_beside(ctx, file, own->output, "paper") : NULL;
     char *figures = folder ? hn_format(ctx, "%s/figures", folder) : NULL;
-    if (!figures || hn_results_load(ctx, file, &results) || hn_folder_make(ctx, figures))
+    if (!figures || hn_results_load(ctx, file, &results) ||
+        (own->settings && hn_overview_check_names(ctx, &results, own->settings)) ||
+        hn_folder_make(ctx, figures))
         return ctx->code;
-    const struct hn_latex_paper paper = {&results, folder, own->medium + 1, paper_terms[own->term]};
+    const struct hn_latex_paper paper = {&results, folder, own->medium + 1, paper_terms[own->term],
+                                         own->settings};
     enum hn_code code = hn_latex_paper(ctx, &paper);
     if (code == HN_NOT_APPLICABLE)
         return hn_fail(ctx, HN_DATA, "%s: there is nothing for a paper: %s", file, ctx->message);
@@ -47,7 +53,8 @@ static enum hn_code paper_run(struct hn_context *ctx, const struct hn_call *call
 const struct hn_command hn_cmd_paper = {
     .name = "paper",
     .group = HN_GROUP_RESULTS,
-    .usage = "hardneg paper RESULTS [--for neurips|icml|acl] [--term pdf|cairolatex] [-o DIR]",
+    .usage = "hardneg paper RESULTS [--for neurips|icml|acl] [--term pdf|cairolatex] [--settings "
+             "NAMES] [-o DIR]",
     .summary = "write figures and tables for a paper, and the LaTeX that sets them",
     .details =
         "RESULTS is a results file or the directory of a run. DIR gets figures/ with every figure "

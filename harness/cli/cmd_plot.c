@@ -8,12 +8,13 @@
 #include "harness/job/job.h"
 #include "plots/page/figure.h"
 #include "plots/page/render.h"
+#include "results/analysis/named.h"
 
 #include <string.h>
 
 struct plot_params {
     struct hn_text_list figure;
-    char *output, *style;
+    char *output, *style, *settings;
     int term, medium;
     int64_t columns;
 };
@@ -27,13 +28,14 @@ static const struct hn_option plot_options[] = {
     {OPTION(OUTPUT, "DIR", "folder for the figures (default: figures beside the results)")},
     {OPTION(CHOICE, term, "term", "svg", terms,
             "format of the figures; cairolatex is a .tex to \\input with its .pdf, "
-            "dumb draws on the terminal"),
+            "dumb draws a panel on the terminal (-v: all)"),
      .metavar = "TERM"},
     {OPTION(CHOICE, medium, "for", "any", hn_media,
             "as wide as a column or the text of that style, text of 8 points (talk: 10)"),
      .metavar = "STYLE"},
     {OPTION(COUNT, columns, "columns", NULL, 1, 2,
             "with --for: columns that every figure takes (default: as suits it)")},
+    {OPTION(TEXT, settings, "settings", HN_SETTINGS_HELP), .metavar = "NAMES"},
     {OPTION(FILE, style, "style", "gnuplot commands that change the theme")},
     {0},
 };
@@ -93,21 +95,23 @@ static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call)
     int drawn;
     char *file = hn_results_path(ctx, call->args[0]);
     char *folder = file ? hn_folder_beside(ctx, file, own->output, "figures") : NULL;
-    if (!folder || hn_results_load(ctx, file, &results) || hn_folder_make(ctx, folder))
+    if (!folder || hn_results_load(ctx, file, &results) ||
+        (own->settings && hn_overview_check_names(ctx, &results, own->settings)) ||
+        hn_folder_make(ctx, folder))
         return ctx->code;
     if (own->columns != INT64_MIN && own->medium == 0)
         return hn_fail(ctx, HN_USAGE, "--columns are those of a style; give --for as well");
     for (int64_t i = 0; i < own->figure.count; i++)
         if (check_figure(ctx, own->figure.item[i]))
             return ctx->code;
-    const struct hn_figures_wanted want = {.id = own->figure.item,
-                                           .n = own->figure.count,
-                                           .folder = folder,
-                                           .as = {terms[own->term], own->style,
-                                                  hn_medium(own->medium),
-                                                  (int)hn_given(own->columns, 0)},
-                                           .paths = call->quiet ? NULL : stdout,
-                                           .brief = !call->verbose};
+    const struct hn_figures_wanted want = {
+        .id = own->figure.item,
+        .n = own->figure.count,
+        .folder = folder,
+        .as = {terms[own->term], own->style, hn_medium(own->medium), (int)hn_given(own->columns, 0),
+               .all = call->verbose, .settings = own->settings},
+        .paths = call->quiet ? NULL : stdout,
+        .brief = !call->verbose};
     if (hn_figures_draw(ctx, &results, &want, &drawn))
         return ctx->code;
     return drawn ? HN_OK
@@ -177,15 +181,19 @@ const struct hn_command hn_cmd_plot = {
     .name = "plot",
     .group = HN_GROUP_RESULTS,
     .usage = "hardneg plot RESULTS [--figure ID]... [-o DIR] [--term svg|pdf|png|cairolatex|dumb] "
-             "[--for neurips|icml|acl|talk] [--style FILE]",
+             "[--for neurips|icml|acl|talk] [--settings NAMES] [--style FILE]",
     .summary = "draw figures from a results file or a run directory",
     .details =
         "RESULTS is a results file or the directory of a run. For each figure writes the picture, "
         "its data (ID.tsv) and a gnuplot script that redraws it (ID.gp), and prints the picture's "
         "path. Without --figure draws every figure that the results allow, and says why others are "
-        "left out. A file given by --style is loaded after the theme.",
+        "left out. --settings draws these alone, named as in tables and figures: a sampler means "
+        "all "
+        "of its settings, options (or B, the batch size) fewer; studies have figures of their own, "
+        "which stay whole. A file given by --style is loaded after the theme.",
     .examples = "hardneg plot results/demo --term pdf --for icml\n"
-                "hardneg plot results.h5 --figure bs-fig4 --term dumb",
+                "hardneg plot results.h5 --figure bs-fig4 --term dumb\n"
+                "hardneg plot results.h5 --figure bs-fig4 --settings 'uniform, batchsampler M=500'",
     .options = plot_options,
     .params_size = sizeof(struct plot_params),
     .min_args = 1,

@@ -5,6 +5,8 @@
 #include "harness/cli/command.h"
 #include "plots/page/render.h"
 
+#define HN_SETTINGS_HELP "settings that figures draw, e.g. 'uniform, knn, batchsampler M=500'"
+
 // A folder for output: as it is given, or of that name beside the results file; owned by the
 // caller.
 HN_MUST_USE char *hn_folder_beside(struct hn_context *ctx, const char *file, const char *given,

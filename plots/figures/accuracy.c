@@ -4,6 +4,7 @@
 // the first setting of the file, paired by seed. Our deviation from the tables: intervals.
 #include "core/text.h"
 #include "plots/page/curves.h"
+#include "results/analysis/named.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static bool untrained_is_new(const struct table *t, int64_t setting) {
 }
 
 // The settings of a data set; the first decides what is measured.
-static void collect(struct table *t, int64_t first) {
+static void collect(const struct hn_page *page, struct table *t, int64_t first) {
     t->dataset = hn_trained_text(t->trained, first, "dataset");
     t->column = hn_trained_column(t->trained, first);
     t->scale = hn_trained_scale(t->column);
@@ -67,6 +68,8 @@ static void collect(struct table *t, int64_t first) {
             strcmp(hn_trained_text(t->trained, k, "dataset"), t->dataset) != 0)
             continue;
         t->within |= t->trained->base[k] != k;
+        if (!hn_overview_is_named(&t->trained->overview, k, page->settings))
+            continue;
         if (untrained_is_new(t, k))
             add_row(t, k, true);
         add_row(t, k, false);
@@ -165,7 +168,7 @@ static bool is_first(const struct hn_trained *t, int64_t k) {
 // True if there are differences.
 static bool draw_table(struct hn_page *page, const struct hn_trained *trained, int64_t first) {
     struct table t = {.trained = trained};
-    collect(&t, first);
+    collect(page, &t, first);
     if (t.rows == 0)
         return false;
     draw_accuracies(page, &t);
@@ -186,6 +189,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         page->panel[p].blank &= differences;
     page->columns = differences ? 2 : 1;
     page->share_y = true;
+    hn_page_named(page, &t);
     return hn_page_finish(page, "no training has an accuracy");
 }
 

@@ -212,7 +212,8 @@ static void draw_league(struct view *v, int league) {
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "hard_true_mean", .max_settings = HN_ALL_SETTINGS};
+    struct hn_choice choice = {
+        .wanted = "hard_true_mean", .max_settings = HN_ALL_SETTINGS, .named = page->settings};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     struct view v = {.page = page, .g = &g};

@@ -204,18 +204,10 @@ static void draw_uniform(const struct view *v, struct hn_panel *panel) {
 
 // Key of the discs' areas: costs of a step.
 static void draw_key(struct hn_page *page, struct hn_panel *panel, double dearest) {
-    static const struct {
-        double min, scale;
-        const char *unit;
-    } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {0, 1e6, "µs"}};
     for (int i = 4; i >= 0 && dearest > 0; i -= 2) {
         double cost = pow(10, floor(log10(dearest)) - i);
-        int unit = 0;
         char label[HN_LABEL_SIZE];
-        while (cost < 0.999 * units[unit].min)
-            unit++;
-        snprintf(label, sizeof label, "%.3g %s a batch", cost * units[unit].scale,
-                 units[unit].unit);
+        snprintf(label, sizeof label, "%.3g ms a batch", 1e3 * cost);
         struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_DISCS, 0);
         s->key_size = fmax(size_of(cost, dearest), 1e-3);
     }
@@ -337,7 +329,8 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "fn_ratio", .max_settings = HN_ALL_SETTINGS};
+    struct hn_choice choice = {
+        .wanted = "fn_ratio", .max_settings = HN_ALL_SETTINGS, .named = page->settings};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     enum hn_standing *standing = hn_alloc(page->ctx, g.overview.settings, sizeof *standing);

@@ -4,7 +4,7 @@
 #include "plots/page/curves.h"
 #include "core/options/option_text.h"
 #include "core/text.h"
-#include "results/analysis/overview.h"
+#include "results/analysis/named.h"
 
 #include <gsl/gsl_sort.h>
 #include <inttypes.h>
@@ -33,6 +33,7 @@ enum hn_code hn_page_groups(struct hn_page *page, const struct hn_results *r,
                             struct hn_choice choice, struct hn_groups *out) {
     choice.columns = page->figure->columns;
     choice.histograms = page->figure->needs_histogram;
+    choice.named = page->settings;
     return hn_groups_make(page->ctx, r, choice, out);
 }
 
@@ -220,6 +221,23 @@ int hn_page_studied(struct hn_page *page, const struct hn_study_settings *s, int
     return n;
 }
 
+void hn_page_named(struct hn_page *page, const struct hn_trained *t) {
+    enum { NAMED_MAX = 6 };
+    struct hn_phrase names = {""};
+    int64_t left_out = 0;
+    for (int64_t k = 0; k < t->settings; k++)
+        if (!hn_overview_is_named(&t->overview, k, page->settings) && left_out++ < NAMED_MAX)
+            hn_append(names.text, sizeof names.text, "%s%s", left_out > 1 ? "; " : "",
+                      hn_trained_name(t, k, false).text);
+    if (left_out > NAMED_MAX)
+        hn_append(names.text, sizeof names.text, "; and %" PRId64 " more", left_out - NAMED_MAX);
+    if (left_out > 0)
+        hn_page_note(page,
+                     "%" PRId64 " of %" PRId64
+                     " settings are drawn, those that were named; left out: %s.",
+                     t->settings - left_out, t->settings, names.text);
+}
+
 enum { MAX_STEPS = 512 };
 
 struct steps {
@@ -294,7 +312,7 @@ static enum hn_code draw_problem(struct hn_page *page, const struct hn_trained *
     if (!candidate)
         return page->ctx->code;
     for (int64_t k = base; k < t->settings; k++)
-        if (t->base[k] == base &&
+        if (t->base[k] == base && hn_overview_is_named(&t->overview, k, page->settings) &&
             (!curves->keep || curves->keep(&t->overview.results->runs, t->overview.first[k]))) {
             candidate[k].sampler = hn_trained_text(t, k, "sampler");
             drawn++;
@@ -331,5 +349,6 @@ enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
     }
     if (problems > HN_MAX_PANELS)
         hn_page_note(page, "The first %d tasks are drawn.", HN_MAX_PANELS);
+    hn_page_named(page, &t);
     return hn_page_finish(page, curves->nothing);
 }

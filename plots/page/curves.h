@@ -88,6 +88,9 @@ struct hn_bins {
 int hn_page_studied(struct hn_page *page, const struct hn_study_settings *s, int max,
                     bool one_dataset, int64_t *shown);
 
+// Adds the settings of trainings that the page's names leave out.
+void hn_page_named(struct hn_page *page, const struct hn_trained *t);
+
 struct hn_training_curves {
     const char *column;                                     // NULL: the task's first, which decides
     const char *unit;                                       // of the axis; NULL: (%) for shares

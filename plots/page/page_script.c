@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { MAX_TICS = 9, DUMB_PANELS = 3, DUMB_LINES = 20 };
+enum { MAX_TICS = 9, DUMB_LINES = 20 };
 
 // A distance of tics, 1, 2 or 5 times a power of ten, so that at most `max` of them fit; a little
 // less where only one tic would be in the range, which would tell no distances.
@@ -380,10 +380,10 @@ static void script_key(const struct hn_layout *g, FILE *gp) {
     }
 }
 
-// Of many panels the first; where the last stands beside the others, it and the one before.
+// Of many panels the first, a screen; where the last stands beside the others, the one before it.
 static int first_dumb(const struct hn_page *page, int *n) {
-    *n = page->tall_last ? 2 : page->panels < DUMB_PANELS ? page->panels : DUMB_PANELS;
-    return page->tall_last ? page->panels - 2 : 0;
+    *n = page->all_on_terminal ? page->panels : 1;
+    return page->tall_last && !page->all_on_terminal ? page->panels - 2 : 0;
 }
 
 static void script_dumb(const struct hn_layout *g, FILE *gp, const char *tsv) {

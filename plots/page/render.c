@@ -217,8 +217,10 @@ static enum hn_code fill_page(struct drawing *d, int most_rows, int most_panels)
     hn_page_begin(d->ctx, d->page);
     const struct hn_figure *f = d->figure;
     d->page->measure = d->as->measure;
+    d->page->settings = d->as->settings;
     d->page->most_rows = most_rows;
     d->page->most_panels = most_panels;
+    d->page->all_on_terminal = d->as->all;
     d->page->latex = strcmp(d->as->term, "cairolatex") == 0;
     d->page->opaque = strcmp(d->as->term, "pdf") == 0 || strcmp(d->as->term, "png") == 0;
     enum hn_code code = hn_page_fill(d->page, f, d->results);
@@ -247,6 +249,9 @@ static enum hn_code build_page(struct drawing *d) {
     hn_page_caption(d->page, f->caption, d->caption);
     if (d->as->caption)
         snprintf(d->as->caption, HN_CAPTION_SIZE, "%s", d->caption);
+    if (strcmp(d->as->term, "dumb") == 0 && !d->as->all && d->page->panels > 1)
+        hn_note(d->ctx, "figure %s: the terminal shows one of %d panels; -v shows all", f->id,
+                d->page->panels);
     if (*d->page->note)
         hn_note(d->ctx, "figure %s: %s", d->figure->id, d->page->note);
     return code;

@@ -15,6 +15,9 @@ struct hn_picture {
     char *caption;
     int measure; // 1 + that of hardness (hn_hardness_measure()), where the figure goes by one; 0 =
                  // all that it has, or the first
+    bool all;    // panels, with "dumb"; else one, a screen, with a note of how many there are
+    const char *settings; // that are drawn, by their names (results/analysis/named.h), except in
+                          // figures of studies; NULL = as many as there is room for
 };
 
 // The ending of the picture's file, NULL for "dumb" and what is not a terminal.

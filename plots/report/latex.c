@@ -36,7 +36,13 @@ struct paper {
 
 static enum hn_code draw_figure(struct paper *p, const struct hn_figure *f) {
     struct drawn *drawn = &p->drawn[p->n_drawn];
-    struct hn_picture as = {p->what->term, NULL, p->medium, 0, &drawn->wide, drawn->caption};
+    struct hn_picture as = {p->what->term,
+                            NULL,
+                            p->medium,
+                            0,
+                            &drawn->wide,
+                            drawn->caption,
+                            .settings = p->what->settings};
     enum hn_code code = p->n_drawn == MAX_FIGURES
                             ? HN_NOT_APPLICABLE
                             : hn_figure_draw(p->ctx, f, p->what->results, p->figures, as);

@@ -6,9 +6,10 @@
 
 struct hn_latex_paper {
     const struct hn_results *results;
-    const char *folder; // it and its folder figures are there
-    int medium;         // of hn_media, one with pages
-    const char *term;   // pdf or cairolatex
+    const char *folder;   // it and its folder figures are there
+    int medium;           // of hn_media, one with pages
+    const char *term;     // pdf or cairolatex
+    const char *settings; // that figures draw, as in struct hn_picture; the table has all
 };
 
 // Writes into the folder: figures/, every figure that the results allow; results.tex, which sets

@@ -4,6 +4,7 @@
 #include "core/numbers.h"
 #include "core/options/option_text.h"
 #include "core/text.h"
+#include "results/analysis/named.h"
 
 #include <gsl/gsl_sort.h>
 #include <inttypes.h>
@@ -360,21 +361,28 @@ static void name_left_out(struct hn_groups *g, const int *number) {
         hn_append(text, sizeof g->left_out.text, " and %d more", n - NAMED_MAX);
 }
 
-// Keeps `max` settings: one of every sampler before a second of any, in the order of the file, but
-// Uniform and the sampler `first` (NULL: none) before the others.
-static enum hn_code choose_settings(struct hn_context *ctx, struct hn_groups *g, int max,
-                                    const char *first) {
+// Keeps `max` of the settings that are named: one of every sampler before a second of any, in the
+// order of the file, but Uniform and the sampler that the figure is about before the others.
+static enum hn_code choose_settings(struct grouping *m, int max) {
+    struct hn_context *ctx = m->ctx;
+    struct hn_groups *g = m->g;
     g->settings_in_all = g->settings;
-    if (g->settings <= max)
+    if (g->settings <= max && !m->choice.named)
         return HN_OK;
     HN_SCOPE(ctx);
     struct hn_candidate *candidate = hn_zalloc(ctx, g->settings, sizeof *candidate);
     int *number = hn_alloc(ctx, g->settings, sizeof *number);
     if (!candidate || !number)
         return ctx->code;
+    int named = 0;
     for (int i = 0; i < g->settings; i++)
-        candidate[i] = (struct hn_candidate){.sampler = g->setting[i].sampler,
-                                             .rank = rank_of(&g->setting[i], first)};
+        if (hn_overview_is_named(&g->overview, g->setting[i].first, m->choice.named)) {
+            candidate[i] =
+                (struct hn_candidate){.sampler = g->setting[i].sampler,
+                                      .rank = rank_of(&g->setting[i], m->choice.sampler)};
+            named++;
+        }
+    g->named = m->choice.named && named <= max;
     (void)hn_choose_shown(candidate, g->settings, max);
     for (int i = 0, n = 0; i < g->settings; i++)
         number[i] = candidate[i].shown ? n++ : -1;
@@ -426,7 +434,7 @@ static enum hn_code group(struct grouping *m) {
     find_others(m);
     for (int i = 0; i < g->settings; i++) // among all, so that a name is the same in all figures
         make_label(g, &g->setting[i]);
-    if (choose_settings(m->ctx, g, most_settings(g, m->choice), m->choice.sampler))
+    if (choose_settings(m, most_settings(g, m->choice)))
         return m->ctx->code;
     collect_steps(g);
     find_leagues(m);

@@ -36,8 +36,9 @@ struct hn_groups {
     double temperature[HN_MAX_PANELS];  // NaN alone where panels are not by temperature
     struct hn_setting *setting;         // [settings]
     int datasets, temperatures, settings;
-    int settings_in_all;                   // with those that are left out
-    struct hn_phrase left_out;             // the names of these: "knn, ring and 4 more"
+    int settings_in_all;       // with those that are left out
+    bool named;                // left out are those that the choice does not name, no other
+    struct hn_phrase left_out; // the names of these: "knn, ring and 4 more"
     bool more_datasets, more_temperatures; // than are kept here
     struct hn_phrase alike;                // "alpha=0.2": settings with another are left out
     int64_t *step;                         // [steps], increasing
@@ -69,6 +70,7 @@ struct hn_choice {
     const char *const *columns;
     bool histograms;
     const char *const *apart; // columns that the figure tells apart itself; NULL = none
+    const char *named;        // settings (results/analysis/named.h); NULL = all
 };
 
 // HN_NOT_APPLICABLE if no setting is left. What it allocates is owned by the current owner.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads a table of outcomes, and matches its rows with settings.
 #include "results/analysis/outcome.h"
-#include "core/options/option_text.h"
 #include "core/rank_tests.h"
 #include "core/real_text.h"
 #include "core/text.h"
+#include "results/analysis/named.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -83,32 +83,13 @@ static enum hn_code read_heads(struct hn_context *ctx, struct reading *r, char *
                                       r->out->path);
 }
 
-// True if a setting has the value in that column, of params at least these options.
-static bool has(const struct hn_overview *o, int64_t setting, const char *name, const char *value) {
-    const struct hn_table *runs = &o->results->runs;
-    const char *text = hn_table_text(runs, o->first[setting], name);
-    double number = hn_table_real(runs, o->first[setting], name);
-    struct hn_option_part part;
-    char *end;
-    if (strcmp(name, "dataset") == 0 && strcmp(hn_dataset_title(text).text, value) == 0)
-        return true;
-    if (strcmp(name, "params") == 0) {
-        while (hn_option_next(&value, &part))
-            if (!hn_option_has(text, part))
-                return false;
-        return true;
-    }
-    double wanted = strtod(value, &end);
-    return isnan(number) ? strcmp(text, value) == 0 : end > value && !*end && number == wanted;
-}
-
 static bool fits(const struct reading *r, int64_t setting, char *const *field) {
     bool step = false;
     for (int c = 0; c < r->columns; c++) {
         if (r->measure[c] >= 0 || strcmp(r->name[c], "seed") == 0)
             continue;
         step = step || strcmp(r->name[c], "step") == 0;
-        if (!has(r->o, setting, r->name[c], field[c]))
+        if (!hn_overview_has(r->o, setting, r->name[c], field[c]))
             return false;
     }
     return step || r->o->last[setting];

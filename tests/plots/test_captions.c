@@ -2,6 +2,7 @@
 // Captions say what was drawn of these results, in the form it was drawn in, and what is left out.
 #include "plots/page/curves.h"
 #include "plots/page/render.h"
+#include "results/analysis/named.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
 #include "tests/scratch.h"
@@ -150,6 +151,85 @@ static void chosen_settings(void) {
         free(tsv);
     }
     CU_ASSERT(says(caption_of(&r, "gc-bounds"), "40 of 48 settings are drawn"));
+    end_with(&r);
+}
+
+// Names are as in tables: a sampler means all its settings, options fewer, those behind a comma are
+// of the name before it, numbers are equal however they are written.
+static void check_names(const struct hn_results *r) {
+    static const struct {
+        const char *names;
+        int samplers, settings; // of those that fit: different samplers; settings of batchsampler
+        const char *unknown;    // of the message; NULL: all are known
+    } cases[] = {
+        {"uniform", 1, 0, NULL},
+        {"uniform,knn", 2, 0, NULL},
+        {"batchsampler", 1, 7, NULL},
+        {"batchsampler M=1000", 1, 2, NULL},
+        {"batchsampler M=1e3, K=200", 1, 1, NULL},
+        {"batchsampler M=1000, K=200, uniform", 2, 1, NULL},
+        {" uniform , batchsampler alpha=0.50,", 2, 1, NULL},
+        {"M=1000", 1, 2, NULL},
+        {"batchsampler M=7", 0, 0, "no setting is 'batchsampler M=7'; there are: batchsampler "},
+        {"uniform, knm", 1, 0, "no setting is 'knm'; there are: uniform; "},
+        {"uniform B=63", 0, 0, "no setting is 'uniform B=63'"},
+        {"knn nothing=1", 0, 0, "no setting is 'knn nothing=1'"},
+        {" ,", 0, 0, "names no setting"}};
+    HN_SCOPE(&ctx);
+    struct hn_overview o;
+    HN_CHECK(&ctx, hn_overview_make(&ctx, r, &o));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *seen[8];
+        int samplers = 0, settings = 0;
+        for (int64_t s = 0; s < o.settings; s++) {
+            const char *sampler = hn_overview_sampler(&o, s);
+            bool once = hn_table_real(&r->runs, o.first[s], "step") < 0.5 &&
+                        hn_overview_is_named(&o, s, cases[i].names);
+            int k = 0;
+            while (once && k < samplers && strcmp(seen[k], sampler) != 0)
+                k++;
+            if (once && k == samplers && samplers < 8)
+                seen[samplers++] = sampler;
+            settings += once && strcmp(sampler, "batchsampler") == 0;
+        }
+        if (samplers != cases[i].samplers || settings != cases[i].settings)
+            printf("    %s: %d %d\n", cases[i].names, samplers, settings);
+        CU_ASSERT(samplers == cases[i].samplers && settings == cases[i].settings);
+        enum hn_code code = hn_overview_check_names(&ctx, r, cases[i].names);
+        CU_ASSERT(code == (cases[i].unknown ? HN_USAGE : HN_OK));
+        CU_ASSERT(!cases[i].unknown || says(ctx.message, cases[i].unknown));
+    }
+}
+
+static void named_settings(void) {
+    begin();
+    struct hn_results r = results_where(is_anything);
+    check_names(&r);
+    end_with(&r);
+}
+
+// They alone are drawn, under the names and in the colours that they have among all, and the rest
+// is named as left out.
+static void drawn_by_name(void) {
+    static const char *const figures[] = {"bs-fig4", "gc-fig3", "pareto", "fronts"};
+    static char caption[HN_CAPTION_SIZE];
+    begin_drawing();
+    struct hn_results r = results_where(is_anything);
+    const struct hn_picture named = {
+        .term = "svg", .caption = caption, .settings = "uniform, batchsampler M=1000"};
+    for (int i = 0; i < 4; i++) {
+        char name[32];
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find(figures[i]), &r, folder, named));
+        CU_ASSERT(says(caption, "settings are drawn, those that were named; left out: "));
+        snprintf(name, sizeof name, "%s.tsv", figures[i]);
+        char *tsv = slurp(folder, name);
+        CU_ASSERT(says(tsv, "batchsampler") && !says(tsv, "knn B=64\n"));
+        CU_ASSERT(!says(tsv, "knn\n") && !says(tsv, "ring\n") && !says(tsv, "M=500, alpha=1\n"));
+        free(tsv);
+    }
+    const struct hn_picture of_none = {.term = "svg", .settings = "teachers"};
+    CU_ASSERT(hn_figure_draw(&ctx, hn_figure_find("gc-fig3"), &r, folder, of_none) ==
+              HN_NOT_APPLICABLE);
     end_with(&r);
 }
 
@@ -342,6 +422,8 @@ static const struct hn_test tests[] = {
     {"rows_or_densities", rows_or_densities},
     {"insets_where_drawn", insets_where_drawn},
     {"chosen_settings", chosen_settings},
+    {"settings by their names", named_settings},
+    {"settings drawn by name", drawn_by_name},
     {"one_step", one_step},
     {"whole_curves", whole_curves},
     {"single_step", single_step},

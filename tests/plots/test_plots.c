@@ -78,6 +78,25 @@ static void draws_again(void) {
     end();
 }
 
+// Lines of bs-fig4 as text: on standard output, which is the file "out" for a while.
+static int lines_on_terminal(const struct hn_results *r, bool all) {
+    fflush(stdout);
+    int saved = dup(STDOUT_FILENO), lines = 0;
+    int file = open(in_folder("out"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(file, STDOUT_FILENO);
+    enum hn_code code = hn_figure_draw(&ctx, hn_figure_find("bs-fig4"), r, folder,
+                                       (struct hn_picture){.term = "dumb", .all = all});
+    dup2(saved, STDOUT_FILENO);
+    close(file);
+    close(saved);
+    HN_CHECK(&ctx, code);
+    char *text = slurp(folder, "out");
+    for (const char *c = text; *c; c++)
+        lines += *c == '\n';
+    free(text);
+    return lines;
+}
+
 static void other_terminals(void) {
     need_gnuplot();
     begin_noted();
@@ -97,17 +116,12 @@ static void other_terminals(void) {
     CU_ASSERT(holds("gc-fig3.png", "PNG"));
     HN_CHECK_FAILS(&ctx, draw("gc-fig3", &r, "jpeg"), HN_USAGE,
                    "svg, pdf, png, cairolatex or dumb");
-    // dumb: to standard output, which is a file for a while.
-    fflush(stdout);
-    int saved = dup(STDOUT_FILENO);
-    int file = open(in_folder("out"), O_WRONLY | O_CREAT, 0600);
-    dup2(file, STDOUT_FILENO);
-    enum hn_code code = draw("bs-fig4", &r, "dumb");
-    dup2(saved, STDOUT_FILENO);
-    close(file);
-    close(saved);
-    HN_CHECK(&ctx, code);
-    CU_ASSERT(holds("out", "batchsampler") && holds("out", "training step"));
+    CU_ASSERT(lines_on_terminal(&r, false) <= 25 && holds("out", "batchsampler")); // a screen
+    CU_ASSERT(strstr(notes, "figure bs-fig4: the terminal shows one of ") != NULL);
+    CU_ASSERT(strstr(notes, "; -v shows all") != NULL);
+    notes[0] = '\0';
+    CU_ASSERT(lines_on_terminal(&r, true) > 40 && holds("out", "training step"));
+    CU_ASSERT(strstr(notes, "terminal") == NULL);
     CU_ASSERT(exists("bs-fig4.gp") && exists("bs-fig4.tsv"));
     hn_results_free(&ctx, &r);
     end();
@@ -415,7 +429,7 @@ static enum hn_code plot(const char *const *args) {
         argc++;
     }
     void *params = hn_zalloc(&ctx, 1, hn_cmd_plot.params_size);
-    struct hn_call call = {.quiet = true, .args = positional, .params = params};
+    struct hn_call call = {.quiet = true, .verbose = true, .args = positional, .params = params};
     enum hn_code code = hn_options_init(&ctx, hn_cmd_plot.options, params);
     if (code == HN_OK)
         code = hn_options_argv(&ctx, hn_cmd_plot.options, params, argc, argv, positional,
