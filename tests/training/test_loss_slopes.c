@@ -22,7 +22,7 @@ static double pair_loss(void *self) {
 }
 
 static void check_pairs(struct pairs *p, const char *what, struct hn_loss_lists *lists) {
-    int64_t keys = lists ? lists->keys : N;
+    int64_t keys = lists ? lists->keys : N, behind = lists && lists->all ? keys - N : keys;
     hn_context_init(&p->ctx, 2);
     void *memory = hn_alloc(&p->ctx, 1, 1);
     hn_own(&p->ctx, memory);
@@ -37,7 +37,7 @@ static void check_pairs(struct pairs *p, const char *what, struct hn_loss_lists 
     memcpy(p->dz1, p->spare1, sizeof p->dz1);
     memcpy(p->dz2, p->spare2, sizeof p->dz2);
     check_slopes(what, pair_loss, p, p->z1, p->dz1, N * D);
-    check_slopes(what, pair_loss, p, p->z2, p->dz2, keys * D);
+    check_slopes(what, pair_loss, p, p->z2, p->dz2, behind * D);
     hn_own(&p->ctx, NULL);
     hn_free(&p->ctx, memory);
     CU_ASSERT_EQUAL(p->ctx.memory.live, 0);
@@ -365,6 +365,48 @@ static void test_both_ways(void) {
         }
 }
 
+// Lists of all rows, so that rows of an anchor's own view can be its negatives: the definition.
+static void test_all_rows(void) {
+    static const enum hn_objective objectives[] = {HN_OBJECTIVE_OTHER_VIEW, HN_OBJECTIVE_BOTH_WAYS};
+    static struct pairs p;
+    enum { ROWS = N + KEYS };
+    int32_t own[2][N], position[2][N * ROWS];
+    int64_t start[2][N + 1] = {{0}};
+    struct hn_loss_lists lists[2];
+    for (int way = 0; way < 2; way++) {
+        int64_t k = 0;
+        for (int32_t a = 0; a < N; a++) {
+            own[way][a] = way ? a : N + a;
+            for (int32_t j = 0; j < ROWS; j++)
+                if (j % N != a % N && (a + j + way) % 4)
+                    position[way][k++] = j;
+            start[way][a + 1] = k;
+        }
+        lists[way] = (struct hn_loss_lists){ROWS, own[way], start[way], position[way], true};
+    }
+    for (int o = 0; o < 2; o++) {
+        double wanted = 0;
+        p = (struct pairs){.spec = {.objective = objectives[o], .temperature = 0.5}};
+        check_pairs(&p, "all rows", lists);
+        for (int way = 0; way <= o; way++)
+            for (int a = 0; a < N; a++) {
+                double score[ROWS] = {0}, sum = 0;
+                const hn_real *x = (way ? p.z2 : p.z1) + a * D;
+                for (int j = 0; j < ROWS; j++) {
+                    const hn_real *y = j < N ? p.z1 + j * D : p.z2 + (j - N) * D;
+                    for (int k = 0; k < D; k++)
+                        score[j] += (double)x[k] * (double)y[k];
+                }
+                for (int64_t k = start[way][a]; k < start[way][a + 1]; k++)
+                    sum += exp(score[position[way][k]] / 0.5);
+                wanted += log1p(sum / exp(score[own[way][a]] / 0.5)) / (N * (1 + o));
+            }
+        HN_CHECK(&p.ctx, hn_loss_open(&p.ctx, objectives[o], N, ROWS, D, &p.work));
+        CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), wanted, 1e-12);
+        free_work(&p);
+    }
+}
+
 // Weights of a mixture are constants: slopes against the definition with the weights held.
 static void test_mixture(void) {
     enum { COUNT = 12 };
@@ -525,6 +567,7 @@ static const struct hn_test tests[] = {
     {"factors", test_factors},
     {"lists", test_lists},
     {"both ways", test_both_ways},
+    {"lists of all rows", test_all_rows},
     {"clamp", test_clamp},
     {"supcon", test_supcon},
     {"attract", test_attract},

@@ -180,6 +180,70 @@ static void test_loss(void) {
     hn_fixture_remove(folder);
 }
 
+static bool is_equal(const float *a, const float *b) { return memcmp(a, b, OUT * sizeof *a) == 0; }
+
+// True if an item is of the query of item i and the document of item j: equal texts have equal
+// rows.
+static bool is_pair(const float *q, const float *p, int n, int i, int j) {
+    bool found = false;
+    for (int k = 0; k < n && !found; k++)
+        found = is_equal(q + k * OUT, q + i * OUT) && is_equal(p + k * OUT, p + j * OUT);
+    return found;
+}
+
+// By same_side the sums of queries, of documents, or both have the batch's others of the same side,
+// without equal texts and those that known relevance connects; mask is of the other side alone.
+static void test_same_side(void) {
+    static const char *const sides[] = {"none", "queries", "documents", "both"};
+    static struct trial t;
+    static float keys[ALL * OUT];
+    int dropped = 0;
+    double last = NAN;
+    hn_fixture_folder(folder, sizeof folder);
+    put_pairs(folder);
+    for (int of = 0; of < 8; of++) {
+        char side[32];
+        const char *options[] = {of % 2 ? "mask=true" : "mask=false", side, NULL};
+        snprintf(side, sizeof side, "same_side=%s", sides[of / 2]);
+        HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options));
+        int n = (int)t.o.task.n;
+        int32_t id[BATCH];
+        embed_all(&t);
+        HN_CHECK(&t.ctx, hn_task_embed(&t.ctx, &t.o.task, 2, 0, n, keys));
+        const float *row[2] = {t.z, keys};
+        double wanted = 0;
+        for (int i = 0; i < BATCH; i++)
+            id[i] = i;
+        for (int i = 0; i < 2 * BATCH; i++) {
+            int way = i / BATCH, a = i % BATCH;
+            const float *x = row[way] + a * OUT;
+            double own = dot(x, row[1 - way] + a * OUT) / 0.2, sum = exp(own);
+            for (int j = 0; j < BATCH; j++) {
+                bool there = is_pair(t.z, keys, n, a, j), back = is_pair(t.z, keys, n, j, a);
+                bool same = is_equal(x, row[way] + j * OUT);
+                if (j != a && !(of % 2 && (way ? back : there)))
+                    sum += exp(dot(x, row[1 - way] + j * OUT) / 0.2);
+                if (of / 2 & (way ? 2 : 1) && !same && !there && !back)
+                    sum += exp(dot(x, row[way] + j * OUT) / 0.2);
+                dropped += j != a && (same || there || back);
+            }
+            wanted += (log(sum) - own) / (2 * BATCH);
+        }
+        CU_ASSERT_DOUBLE_EQUAL(loss_of(&t.ctx, &t.o.task, id, BATCH), wanted, 1e-5);
+        CU_ASSERT(!(fabs(wanted - last) < 1e-4));
+        last = wanted;
+        close_pairs(&t);
+    }
+    CU_ASSERT(dropped > 0);
+    static const char *const documents[] = {"same_side=documents", NULL};
+    HN_CHECK_FAILS(&t.ctx, open_pairs(&t, HN_OBJECTIVE_OTHER_VIEW, documents), HN_USAGE,
+                   "take both-ways, or same_side: queries");
+    close_pairs(&t);
+    HN_CHECK_FAILS(&t.ctx, open_pairs(&t, HN_OBJECTIVE_NTXENT, documents), HN_USAGE, "not ntxent");
+    close_pairs(&t);
+    hn_fixture_remove(folder);
+}
+
 // One table for both sides, or two that begin alike.
 static void test_tables(void) {
     static const char *const one[] = {"shared=true", NULL}, *const two[] = {NULL};
@@ -643,11 +707,17 @@ static void test_groups(void) {
 static const struct hn_test tests[] = {
     {"measures", test_measures},
 
-    {"loss", test_loss},           {"tables", test_tables},
-    {"mined", test_mined},         {"mined, and interrupted", test_resume},
-    {"drop_last", test_drop_last}, {"faults", test_faults},
-    {"overlap", test_overlap},     {"window", test_window},
-    {"at random", test_at_random}, {"valid", test_valid},
+    {"loss", test_loss},
+    {"same_side", test_same_side},
+    {"tables", test_tables},
+    {"mined", test_mined},
+    {"mined, and interrupted", test_resume},
+    {"drop_last", test_drop_last},
+    {"faults", test_faults},
+    {"overlap", test_overlap},
+    {"window", test_window},
+    {"at random", test_at_random},
+    {"valid", test_valid},
     {"groups", test_groups},
 };
 HN_TEST_MAIN("pairs_task", tests)

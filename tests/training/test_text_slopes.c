@@ -92,9 +92,13 @@ static void test_pairs(void) {
 static void test_code(void) {
     static const char *const two[] = {"hidden=12", "mask=true", "drop=0.2", NULL};
     static const char *const one[] = {"shared=true", "word_drop=0.2", NULL};
+    static const char *const both[] = {"same_side=both", "mined=random", "negatives=2", NULL};
+    static const char *const queries[] = {"same_side=queries", "mask=true", NULL};
     check_task("pairs", HN_OBJECTIVE_BOTH_WAYS, two);
     check_task("pairs", HN_OBJECTIVE_BOTH_WAYS, one);
     check_task("pairs", HN_OBJECTIVE_OTHER_VIEW, two);
+    check_task("pairs", HN_OBJECTIVE_BOTH_WAYS, both);
+    check_task("pairs", HN_OBJECTIVE_SIGLIP, queries);
 }
 
 static const struct hn_test tests[] = {

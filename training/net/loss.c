@@ -42,7 +42,7 @@ const struct hn_loss_type hn_objectives[] = {
     [HN_OBJECTIVE_SIGLIP] = {"siglip",
                              "Anchors from the first view, all of the other view: each pair by its "
                              "sigmoid",
-                             "SigLIP (Zhai et al., ICCV 2023), equation 1"},
+                             "SigLIP (Zhai et al., ICCV 2023)"},
     {.name = NULL},
 };
 
@@ -331,16 +331,17 @@ static double same_view(struct batch *b, const hn_real *z2, hn_real *dz1, hn_rea
 }
 
 // View 1 against view 2, and view 2 against view 1.
-static double both_ways(struct batch *b, hn_real *dz1, hn_real *dz2) {
+static double both_ways(struct batch *b, const hn_real *z2, hn_real *dz1, hn_real *dz2) {
+    bool all = b->lists && b->lists->all;
     b->anchors = 2 * (double)b->n;
     look_at_scores(b);
     struct batch back = *b;
-    back.anchor = b->key;
+    back.anchor = z2;
     back.key = b->anchor;
-    back.keys = b->n;
+    back.keys = all ? b->keys : b->n;
     back.lists = b->lists ? b->lists + 1 : NULL;
     back.add = true;
-    blocks(b, dz1, dz2);
+    blocks(b, dz1, all ? dz1 : dz2);
     double one = mean_of(b->work->value, b->n);
     blocks(&back, dz2, dz1);
     return (one + mean_of(b->work->value, b->n)) / 2;
@@ -349,6 +350,7 @@ static double both_ways(struct batch *b, hn_real *dz1, hn_real *dz2) {
 double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                      const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
                      const hn_real *z2, hn_real *dz1, hn_real *dz2, struct hn_loss_work *work) {
+    bool all = lists && lists->all;
     struct batch b = {.workers = workers,
                       .spec = spec,
                       .lists = lists,
@@ -356,17 +358,20 @@ double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                       .d = d,
                       .keys = lists ? lists->keys : n,
                       .anchor = z1,
-                      .key = spec->objective == HN_OBJECTIVE_INFONCE ? z1 : z2,
+                      .key = all || spec->objective == HN_OBJECTIVE_INFONCE ? z1 : z2,
                       .anchors = (double)n,
+                      .add = all,
                       .work = work};
+    if (all) // anchors are keys, too
+        memset(dz1, 0, (size_t)(lists->keys * d) * sizeof *dz1);
     if (spec->objective == HN_OBJECTIVE_BOTH_WAYS)
-        return both_ways(&b, dz1, dz2);
+        return both_ways(&b, z2, dz1, dz2);
     if (has_both_views(spec->objective))
         return both_views(&b, z1, z2, dz1, dz2);
     look_at_scores(&b);
     if (spec->objective == HN_OBJECTIVE_INFONCE)
         return same_view(&b, z2, dz1, dz2);
-    blocks(&b, dz1, dz2);
+    blocks(&b, dz1, all ? dz1 : dz2);
     return mean_of(work->value, n);
 }
 

@@ -44,12 +44,15 @@ struct hn_loss_spec {
 };
 
 // Anchors with negatives of their own: anchor a's positive is key own[a], its negatives are keys
-// position[start[a]] .. position[start[a + 1]], distinct, without own[a].
+// position[start[a]] .. position[start[a + 1]], distinct, without own[a]. all: keys are all rows,
+// those of view 1, of view 2, and what follows, whichever view the anchors are of; z1 and z2, dz1
+// and dz2 then lie one behind the other.
 struct hn_loss_lists {
     int64_t keys;
     const int32_t *own;   // [n]
     const int64_t *start; // [n + 1]
     const int32_t *position;
+    bool all;
 };
 
 // Space for batches of up to n anchors and `keys` keys (n where all are each other's negatives).
@@ -67,10 +70,11 @@ HN_MUST_USE enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective 
                                       int64_t n, int64_t keys, int64_t d,
                                       struct hn_loss_work *work);
 
-// z1, dz1 [n x d], z2, dz2 [n x d] ([keys x d] with lists): unit rows; dz1, dz2 are overwritten.
-// lists: with OTHER_VIEW or SIGLIP, or two with BOTH_WAYS, of which the second has view 2 as
-// anchors and n keys; or NULL. Anchors without a negative have loss 0 and no gradient, but with
-// SIGLIP, where the positive has a loss of its own. Returns the mean over anchors.
+// z1, dz1 [n x d], z2, dz2 [n x d] ([keys x d] with lists; of all, without the first n): unit rows;
+// dz1, dz2 are overwritten. lists: with OTHER_VIEW or SIGLIP, or two with BOTH_WAYS, of which the
+// second has view 2 as anchors and n keys; or NULL. Anchors without a negative have loss 0 and no
+// gradient, but with SIGLIP, where the positive has a loss of its own. Returns the mean over
+// anchors.
 double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                      const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
                      const hn_real *z2, hn_real *dz1, hn_real *dz2, struct hn_loss_work *work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sigmoid loss of SigLIP (Zhai et al., ICCV 2023, equation 1): every pair of an anchor and a
+// The sigmoid loss of SigLIP (Zhai et al., ICCV 2023): every pair of an anchor and a
 // key is judged by itself, positive or not. With x_j = s_j / tau + b, sp(x) = log(1 + e^x) and S
 // the logistic function, for an anchor:
 //   loss = sp(-x+) + sum_j sp(x_j)

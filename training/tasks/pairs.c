@@ -11,7 +11,9 @@
 // With `mined` each item brings negatives, which serve the whole batch (with one, GC's Hard
 // Negative (1)): of its query, by the retrieval module, on the embeddings of every so many steps;
 // from a rank on, drawn from a window of ranks, or, as a control, at random. What is chosen by
-// accuracies is chosen on queries of their own (`valid`).
+// accuracies is chosen on queries of their own (`valid`). By `same_side` the others of a text's own
+// side are its negatives, too, as in GTE (Li et al. 2023), which has all of them in one sum; here
+// each way has its own.
 //
 // Our deviation: the paper fine-tunes UniXcoder; here nothing was trained before. Equal texts of
 // CodeSearchNet's files are one.
@@ -37,12 +39,14 @@ enum {
     COLUMNS = HN_PAIRS_COLUMNS + HN_PAIRS_LABELLED + OF_DATA
 };
 enum mined { NOT_MINED, MINED, AT_RANDOM };
+enum same_side { OF_QUERIES = 1, OF_DOCUMENTS = 2 }; // bits
 
 struct params {
     struct hn_text_params text; // first
     bool shared, parts, neighbours, joint, mask;
     int mined, among, split;  // enum mined; of all documents (0) or of those trained on; by query
                               // (0) or by group
+    int same_side;            // enum same_side
     int tf;                   // enum hn_text_tf
     int overlap;              // enum hn_pairs_side
     int unknown;              // enum hn_unknown
@@ -202,6 +206,16 @@ static enum hn_code make_features(struct hn_context *ctx, struct hn_task *task) 
 static bool is_relevant(const struct hn_task *task, int64_t i, int32_t key) {
     const struct state *s = task->state;
     return hn_qrels_relevant(&s->data.train, s->text.items.query[i], (int32_t)(key - s->queries));
+}
+
+// Of equal texts, or the document of one is relevant to the query of the other.
+static bool is_connected(const struct hn_task *task, int way, int64_t a, int64_t b) {
+    const struct state *s = task->state;
+    const int32_t *text = way == 0 ? s->text.items.query : s->text.items.key;
+    const int64_t *group = s->group[way == 0 ? HN_QUERIES : HN_CORPUS];
+    int64_t first = way == 0 ? 0 : s->queries;
+    return group[text[a] - first] == group[text[b] - first] ||
+           is_relevant(task, a, s->text.items.key[b]) || is_relevant(task, b, s->text.items.key[a]);
 }
 
 static enum hn_code read_data(struct hn_context *ctx, struct hn_task *task) {
@@ -442,10 +456,34 @@ static enum hn_code check_window(struct hn_context *ctx, const struct params *p)
                : HN_OK;
 }
 
+static enum hn_code check_side(struct hn_context *ctx, const struct hn_task *task) {
+    const struct params *p = task->params;
+    const struct hn_loss_spec *loss = &task->setting.loss;
+    bool one_way =
+        loss->objective == HN_OBJECTIVE_OTHER_VIEW || loss->objective == HN_OBJECTIVE_SIGLIP;
+    if (p->same_side == 0)
+        return HN_OK;
+    if (one_way && p->same_side & OF_DOCUMENTS)
+        return hn_fail(ctx, HN_USAGE,
+                       "task pairs: documents have no negatives in loss %s: take both-ways, or "
+                       "same_side: queries",
+                       hn_objectives[loss->objective].name);
+    if (!one_way && loss->objective != HN_OBJECTIVE_BOTH_WAYS)
+        return hn_fail(ctx, HN_USAGE,
+                       "task pairs: same_side takes loss both-ways, other-view or siglip, not %s",
+                       hn_objectives[loss->objective].name);
+    if (loss->weighting.guided || loss->weighting.clip > 0)
+        return hn_fail(
+            ctx, HN_USAGE,
+            "task pairs: same_side takes no weighting with clip or guide: teacher, which "
+            "look at pairs of a query and a document");
+    return HN_OK;
+}
+
 static enum hn_code open_pairs(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    if (check_window(ctx, p) || read_data(ctx, task) ||
+    if (check_window(ctx, p) || check_side(ctx, task) || read_data(ctx, task) ||
         make_items(ctx, s, p->mined ? or_else(p->negatives, 1) : 1) || list_behind(ctx, s) ||
         make_features(ctx, task) ||
         hn_task_set_items(ctx, task, s->text.items.n, s->text.items.n + s->n_behind, p->text.out))
@@ -453,8 +491,11 @@ static enum hn_code open_pairs(struct hn_context *ctx, struct hn_task *task) {
     s->text.behind = s->behind;
     s->text.apart = p->shared ? s->text.features.n : s->queries;
     s->text.hard_option = "mined";
-    s->text.lists = p->mask || p->mined;
+    s->text.lists = p->mask || p->mined || p->same_side;
     s->text.related = p->mask ? is_relevant : NULL;
+    s->text.same_side[0] = p->same_side & OF_QUERIES;
+    s->text.same_side[1] = p->same_side & OF_DOCUMENTS;
+    s->text.connected = is_connected;
     task->kept = s->text.items.hard;
     task->kept_bytes =
         p->mined ? task->n * s->text.items.width * (int64_t)sizeof *s->text.items.hard : 0;
@@ -513,6 +554,7 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
     { macro(struct hn_text_params, field, #field, __VA_ARGS__) }
 static const char *const tfs[] = {"log", "plain", "binary", NULL};
 static const char *const mineds[] = {"false", "true", "random", NULL};
+static const char *const same_sides[] = {"none", "queries", "documents", "both", NULL};
 static const char *const amongs[] = {"all", "train", NULL};
 static const char *const splits[] = {"query", "group", NULL};
 static const struct hn_option options[] = {
@@ -530,6 +572,11 @@ static const struct hn_option options[] = {
     OWN(HN_BOOL_OPTION, neighbours, "true", "two neighbouring words are a feature"),
     OWN(HN_INT_OPTION, words, "128", 1, 100000, "words of a text that count, its first"),
     OWN(HN_BOOL_OPTION, mask, "false", "a document that is relevant to a query is no negative"),
+    OWN(HN_CHOICE_OPTION, same_side, NULL, same_sides,
+        "negatives of a query are the batch's other queries, too, of a document its other "
+        "documents, "
+        "but for equal texts and those of which one's partner is relevant to the other; default: "
+        "none"),
     OWN(HN_CHOICE_OPTION, mined, "false", mineds,
         "each item brings the best of its query's negatives (true), or documents drawn at random "
         "(random), for the whole batch"),

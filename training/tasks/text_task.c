@@ -38,7 +38,8 @@ enum hn_code hn_text_net_open(struct hn_context *ctx, const struct hn_text_featu
         hn_sparse_open(ctx, rows, net->encoder.in, entries, &net->x) ||
         hn_sparse_open(ctx, net->encoder.in, rows, entries, &net->x_t) ||
         hn_tape_open(ctx, &net->encoder, rows, true, &net->tape) ||
-        hn_loss_open(ctx, spec->objective, spec->batch, keys, spec->out, &net->loss))
+        hn_loss_open(ctx, spec->objective, spec->batch, keys + (spec->all ? spec->batch : 0),
+                     spec->out, &net->loss))
         return ctx->code;
     bool good = HN_ALLOC(ctx, net->dz, numbers) && HN_ALLOC(ctx, net->number, entries) &&
                 HN_ZALLOC(ctx, net->number_of, net->encoder.in);
@@ -148,15 +149,14 @@ enum hn_code hn_text_task_open(struct hn_context *ctx, struct hn_task *task) {
     if (t->lists && check_lists(ctx, task))
         return ctx->code;
     int64_t b = task->batch_size, width = t->items.width, pairs;
-    if (!hn_mul((1 + width) * b, b, &pairs))
+    if (!hn_mul((1 + width + t->same_side[0]) * b, b, &pairs))
         return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large", (long long)b);
     task->block = HN_TEXT_ROWS;
     bool good = HN_ALLOC(ctx, t->left_out, t->features.max_words) &&
-                HN_ALLOC(ctx, t->hard, b * width) && HN_ALLOC(ctx, t->own, b) &&
-                HN_ZALLOC(ctx, t->in_batch, t->features.n);
+                HN_ALLOC(ctx, t->hard, b * width) && HN_ZALLOC(ctx, t->in_batch, t->features.n);
     for (int way = 0; way < 2 && good; way++)
-        good = HN_ALLOC(ctx, t->start[way], b + 1) &&
-               HN_ALLOC(ctx, t->position[way], way == 0 ? pairs : b * b);
+        good = HN_ALLOC(ctx, t->own[way], b) && HN_ALLOC(ctx, t->start[way], b + 1) &&
+               HN_ALLOC(ctx, t->position[way], way == 0 ? pairs : (1 + t->same_side[1]) * b * b);
     const struct hn_text_params *p = task->params;
     const struct hn_text_net_spec spec = {.tables = t->apart < t->features.n ? 2 : 1,
                                           .hidden = p->hidden,
@@ -164,7 +164,8 @@ enum hn_code hn_text_task_open(struct hn_context *ctx, struct hn_task *task) {
                                           .drop = p->drop,
                                           .objective = task->setting.loss.objective,
                                           .batch = b,
-                                          .hard = t->lists ? width : 1};
+                                          .hard = t->lists ? width : 1,
+                                          .all = t->same_side[0] || t->same_side[1]};
     return good && !hn_text_net_open(ctx, &t->features, &task->weights, &spec, &t->net) ? HN_OK
                                                                                         : ctx->code;
 }
@@ -228,25 +229,44 @@ static void find_hard(const struct hn_task_batch *batch, struct hn_text_task *t)
         t->in_batch[t->hard[k]] = false;
 }
 
+// Adds to item i's list the other queries (way 0) or keys (way 1) of the batch that are its
+// negatives. first: of them among the keys. Returns the list's end.
+static int64_t add_same_side(const struct hn_task *task, const struct hn_task_batch *batch, int way,
+                             int64_t i, int64_t first, int64_t at) {
+    struct hn_text_task *t = task->state;
+    for (int64_t j = 0; j < batch->n; j++)
+        if (!t->connected(task, way, batch->id[i], batch->id[j]))
+            t->position[way][at++] = (int32_t)(first + j);
+    return at;
+}
+
 // The negatives of every query (way 0), all other keys and the hard negatives, or of every key
-// (way 1), all other queries; without those that are related.
+// (way 1), all other queries; without those that are related. By same_side also others of its own.
 static struct hn_loss_lists make_lists(const struct hn_task *task,
                                        const struct hn_task_batch *batch, int way) {
     struct hn_text_task *t = task->state;
     const int32_t *id = batch->id;
+    bool all = t->same_side[0] || t->same_side[1];
     int64_t keys = batch->n + (way == 0 ? t->n_hard : 0), at = 0;
+    int64_t first = all && way == 0 ? batch->n : 0; // of the other side among the keys
     for (int64_t i = 0; i < batch->n; i++) {
-        t->own[i] = (int32_t)i;
+        t->own[way][i] = (int32_t)(first + i);
         t->start[way][i] = at;
         for (int64_t j = 0; j < keys; j++) {
             int64_t query = way == 0 ? i : j, key = way == 0 ? j : i;
             int32_t text = key < batch->n ? t->items.key[id[key]] : t->hard[key - batch->n];
             if (j != i && !(t->related && t->related(task, id[query], text)))
-                t->position[way][at++] = (int32_t)j;
+                t->position[way][at++] = (int32_t)(first + j);
         }
+        if (t->same_side[way])
+            at = add_same_side(task, batch, way, i, batch->n - first, at);
     }
     t->start[way][batch->n] = at;
-    return (struct hn_loss_lists){keys, t->own, t->start[way], t->position[way]};
+    return (struct hn_loss_lists){.keys = all ? 2 * batch->n + t->n_hard : keys,
+                                  .all = all,
+                                  .own = t->own[way],
+                                  .start = t->start[way],
+                                  .position = t->position[way]};
 }
 
 enum hn_code hn_text_step(struct hn_context *ctx, struct hn_task *task,

@@ -37,6 +37,7 @@ struct hn_text_net_spec {
     double drop;
     enum hn_objective objective;
     int64_t batch, hard; // items in a batch, and hard negatives of each, at most
+    bool all;            // lists are of all rows (hn_loss_lists)
 };
 // E, then P, are all there is in `weights`, not allocated yet.
 HN_MUST_USE enum hn_code hn_text_net_open(struct hn_context *ctx,
@@ -52,7 +53,8 @@ const hn_real *hn_text_net_embed(struct hn_text_net *net, struct hn_weights *wei
 void hn_text_net_clear(struct hn_text_net *net);
 // Forward, loss and backward of n queries, n keys and the rest as hard negatives: gradients of
 // weights, of the rows in weights->touched. lists: the negatives of each query, keys counted
-// from the first key; NULL: the batch's, without hard negatives. Returns the loss; *z: of all rows.
+// from the first key, or all rows; NULL: the batch's, without hard negatives. Returns the loss; *z:
+// of all rows.
 double hn_text_net_step(struct hn_text_net *net, struct hn_weights *weights,
                         const struct hn_pass *pass, const struct hn_loss_spec *spec,
                         const struct hn_loss_lists *lists, int64_t n, const hn_real **z);
@@ -85,6 +87,8 @@ struct hn_text_params {
 
 // True if the text `key` is no negative of item i's query.
 typedef bool hn_text_related(const struct hn_task *task, int64_t i, int32_t key);
+// True if the queries (way 0) or keys (way 1) of items a and b are no negatives of each other.
+typedef bool hn_text_connected(const struct hn_task *task, int way, int64_t a, int64_t b);
 
 // State of a task of texts, first in its state.
 struct hn_text_task {
@@ -96,15 +100,17 @@ struct hn_text_task {
     const char *hard_option;  // that asks for hard negatives
     bool lists;               // negatives are listed, for hard ones and masks
     hn_text_related *related; // optional: pairs that are no negatives
-    const int32_t *texts;     // of the view HN_TEXT_TEXTS, set before it is embedded
+    bool same_side[2];        // other queries are negatives of a query, other keys of a key; lists
+    hn_text_connected *connected; // then: those that are not, an item itself among them
+    const int32_t *texts;         // of the view HN_TEXT_TEXTS, set before it is embedded
     // By hn_text_task_open().
     struct hn_text_net net;
     bool *left_out; // [features.max_words]
     int32_t *hard;  // [batch x width] different hard negatives of a batch
     int64_t n_hard;
     bool *in_batch;       // [features.n] scratch of find_hard(), false
-    int32_t *own;         // of the lists, as what follows: [batch]
-    int32_t *position[2]; // [batch x (1 + width) batch], [batch x batch]
+    int32_t *own[2];      // of the lists, as what follows: [batch]
+    int32_t *position[2]; // [batch x (1 + width) batch], [batch x batch]; by same_side batch^2 more
     int64_t *start[2];    // [batch + 1]
 };
 
