@@ -368,6 +368,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     if (leagues > 1)
         hn_page_say(page, "One front for each batch size and kind of negatives.");
     hn_page_left_out(page, &g);
+    if (seen.points == 1)
+        return hn_fail(page->ctx, HN_NOT_APPLICABLE, "one setting makes no front");
     bool labels = strcmp(hn_hardness_measure(r, 0)->column, "cos_mean") != 0;
     return hn_page_finish(page, seen.without > 0 && labels ? "no batch had a true negative"
                                                            : "no run has both hardness and labels");

@@ -427,7 +427,8 @@ static void put_caveat(FILE *html, const struct hn_overview *o, bool answered) {
         seeds = o->seeds[s] > seeds ? o->seeds[s] : seeds;
     if (answered)
         fprintf(html,
-                "<p class=\"soft caveat\">± is half of a 95 %% interval over %s, for all samplers "
+                "<p class=\"soft caveat\">± is the half-width of a 95 %% interval over %s, for all "
+                "samplers "
                 "together. Harder batches need not train better encoders.</p>\n",
                 hn_counted(seeds, "seed").text);
 }

@@ -43,7 +43,8 @@ static enum hn_code put_trained(FILE *html, struct hn_context *ctx, const struct
     (void)hn_records_take_out(table.column, "ties");
     hn_append(caption.text, sizeof caption.text, ": %s",
               costs ? "what a step costs, means over steps and seeds."
-                    : "last evaluation, means over seeds; ± is half of a 95 % interval, from three "
+                    : "last evaluation, means over seeds; ± is the half-width of a 95 % interval, "
+                      "from three "
                       "seeds on. Differences are paired by seed.");
     put_table(html, "Training", "sortable", &table, caption.text);
     return HN_OK;

@@ -221,8 +221,9 @@ static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_tra
               ": last evaluation, mean over seeds. Differences are paired by seed, with p of a "
               "paired t test;");
     table.note[0] = first.text;
-    table.note[1] = "each ± is half of a 95 % interval. Rows that share a letter do not differ "
-                    "significantly, all pairs together.";
+    table.note[1] =
+        "each ± is the half-width of a 95 % interval. Rows that share a letter do not differ "
+        "significantly, all pairs together.";
     (void)hn_records_take_out(table.column, "best");
     for (struct hn_record_column *c = table.column; c->heading; c++)
         if (strcmp(c->key, "difference") == 0)

@@ -227,6 +227,9 @@ static void drawn_by_name(void) {
         CU_ASSERT(!says(tsv, "knn\n") && !says(tsv, "ring\n") && !says(tsv, "M=500, alpha=1\n"));
         free(tsv);
     }
+    const struct hn_picture of_one = {.term = "svg", .settings = "uniform B=64"};
+    HN_CHECK_FAILS(&ctx, hn_figure_draw(&ctx, hn_figure_find("pareto"), &r, folder, of_one),
+                   HN_NOT_APPLICABLE, "one setting makes no front");
     const struct hn_picture of_none = {.term = "svg", .settings = "teachers"};
     CU_ASSERT(hn_figure_draw(&ctx, hn_figure_find("gc-fig3"), &r, folder, of_none) ==
               HN_NOT_APPLICABLE);
