@@ -267,9 +267,13 @@ test_extras() {
     "$python" -c "import numpy as np
 r = np.random.default_rng(1); t = r.normal(size=(24, 3)).astype('f4'); np.save('t.npy', t); np.save('few.npy', t[:9])
 t[4] = 0; np.save('t0.npy', t); x = np.load('x.npy'); x[2] = 0; np.save('hole.npy', x)
-open('group.txt', 'w').write('web\nbook\nnews\nbook\n' * 6); np.save('minus.npy', np.arange(-1, 23))"
+open('group.txt', 'w').write('web\nbook\nnews\nbook\n' * 6); np.save('minus.npy', np.arange(-1, 23))
+np.save('alone.npy', np.repeat([0, 1, 2], [1, 11, 12]))"
+    expect "with a class of one item" 0 '' import -e x.npy -l alone.npy -o alone.h5
+    check "says that it is never a false negative" complains 'an item alone in its class is never a false negative'
     expect "with a new file" 0 '' import -e x.npy -l y.npy --teacher t.npy --group group.txt -o extra.h5
     check "import tells sizes of classes" complains '^class sizes +smallest'
+    check "and of no item alone" eval '! complains "alone in its class"'
     expect "info names them" 0 '' info extra.h5
     check "with dimensions" grep -q 'also holds.* group, teacher (3 dims)' out
     expect "valid" 0 '' validate extra.h5

@@ -43,6 +43,8 @@ static void print_sizes(const struct hn_snapshot_info *info, const struct hn_com
         fprintf(out, " (%s)\n", info->label_name[label]);
     else
         fprintf(out, " (class %" PRId32 ")\n", label);
+    if (c->smallest == 1)
+        fprintf(out, "%-14s an item alone in its class is never a false negative\n", "");
     if (2 * c->largest > c->labelled)
         fprintf(out,
                 "%-14s one class holds %.1f %% of the labelled items: %s negatives of its items "
