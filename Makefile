@@ -68,7 +68,8 @@ cppflags = -I. -I$(BUILD)/include -D_GNU_SOURCE $(pkg_cflags) $(CPPFLAGS)
 RPATH ?= 1
 rpath = $(if $(filter-out 0,$(RPATH)),$(patsubst -L%,-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)%,$(filter %blas-openmp %blas-openmp/,$(pkg_dirs))))
 ldflags = $(OMP) $(SANITIZE) $(pkg_dirs) $(rpath) $(LDFLAGS)
-libs = -lhdf5_hl $(filter-out -lgslcblas -lopenblas,$(pkg_libs)) -lsvm -lm -ldl
+# The high-level library is named after the other, which Debian names hdf5 or hdf5_serial.
+libs = $(patsubst %,%_hl,$(filter -lhdf5%,$(pkg_libs))) $(filter-out -lgslcblas -lopenblas,$(pkg_libs)) -lsvm -lm -ldl
 comma := ,
 
 # Open MPI is an option: what calls it is one file.

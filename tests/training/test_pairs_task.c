@@ -562,7 +562,7 @@ static void test_window(void) {
                                           "negatives=3", "mine_after=1", "mine_every=2",
                                           NULL};
     static struct trial t;
-    int32_t before[40 * 3];
+    int32_t before[40 * 3] = {0};
     int judged = 0, other = 0;
     put_beir();
     HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options));
