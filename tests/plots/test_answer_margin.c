@@ -12,7 +12,8 @@ static void small_gains(void) {
     put_sampler("knn", none, gain);
     says(sentences(),
          "<b>knn</b> is the hardest shown to be within: hardness 0.5050 (+0.0050 ± 0.0025), false "
-         "negatives 9.6 % (0.0 ± 0 points); 2.00 ms a batch, build included. Uniform batches will do: "
+         "negatives 9.6 % (0.0 ± 0 points); 2.00 ms a batch, build included. Uniform batches will "
+         "do: "
          "none within the limit is harder by 0.02.",
          "too uncertain");
     begin();
