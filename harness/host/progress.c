@@ -73,22 +73,8 @@ static int fitting(const char *text, int columns) {
     return i;
 }
 
-void hn_progress_shorten(char *text, int columns) {
-    static const char gap[] = "...";
-    int shown = 0, last = columns / 4;
-    for (int i = 0; text[i]; i++)
-        shown += ((unsigned char)text[i] & 0xC0) != 0x80;
-    if (shown <= columns || last < (int)sizeof gap)
-        return;
-    const char *tail = text + fitting(text, shown - last);
-    char *to = text + fitting(text, columns - last - (int)strlen(gap));
-    memmove(to + strlen(gap), tail, strlen(tail) + 1);
-    memcpy(to, gap, strlen(gap));
-}
-
-static void show_on_terminal(const struct hn_progress *p, char *text) {
+static void show_on_terminal(const struct hn_progress *p, const char *text) {
     const char *begin = "", *end = "";
-    hn_progress_shorten(text, p->width - 1);
     if (p->color) {
         begin = p->failed > 0 ? "\033[31m" : "\033[36m";
         end = "\033[0m";

@@ -31,6 +31,3 @@ struct hn_amount hn_clock_text(double seconds);
 // what may be NULL. Returns its length; cut to size - 1 bytes.
 int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_ns, char *buffer,
                      size_t size);
-// Takes out what stands before the last quarter of a text of more than `columns`: a label ends with
-// what tells it from others.
-void hn_progress_shorten(char *text, int columns);

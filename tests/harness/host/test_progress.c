@@ -161,24 +161,6 @@ static void one_line_a_minute_in_a_pipe(void) {
     CU_ASSERT_PTR_EQUAL(strchr(output, '\n'), output + strlen(output) - 1);
 }
 
-// The ends of a label stay, characters are whole, and what fits is not touched.
-static void shortened_in_the_middle(void) {
-    static const struct {
-        const char *text, *wanted;
-        int columns;
-    } cases[] = {{"0123456789abcdefghij", "0123456789abcdefghij", 20},
-                 {"0123456789abcdefghijk", "0123456789ab...ghijk", 20},
-                 {"ääääääääääääääääääääbcdef", "ääääääääääää...bcdef", 20},
-                 {"0123456789", "0123456789", 10},
-                 {"", "", 5}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[128];
-        snprintf(text, sizeof text, "%s", cases[i].text);
-        hn_progress_shorten(text, cases[i].columns);
-        CU_ASSERT_STRING_EQUAL(text, cases[i].wanted);
-    }
-}
-
 static const struct hn_test tests[] = {
     {"rate_counts_only_this_run", rate_counts_only_this_run},
     {"failures_and_long_times", failures_and_long_times},
@@ -188,7 +170,6 @@ static const struct hn_test tests[] = {
      terminal_is_rewritten_at_max_ten_times_a_second},
     {"silent_in_a_pipe_below_a_minute_and_when_quiet",
      silent_in_a_pipe_below_a_minute_and_when_quiet},
-    {"shortened_in_the_middle", shortened_in_the_middle},
     {"one_line_a_minute_in_a_pipe", one_line_a_minute_in_a_pipe},
 };
 
