@@ -375,7 +375,7 @@ check "two epochs of full batches, of 192 sentences and of 64 pairs" test "$(col
 printf 'snapshots: %s\nbatch_size: 20\nbatches: 3\nsamplers: [uniform, knn, gcbs]\nmetrics: [fn_ratio]\n' \
     "$PWD/$(series text | head -n 1)" >text-run.yaml
 expect "sentences: samplers run on the series" 0 'cells' run -c text-run.yaml -o text-judged
-expect "sentences: a loss without hard negatives" 2 'take loss other-view or both-ways, not ntxent' \
+expect "sentences: a loss without hard negatives" 2 'take loss other-view, both-ways or siglip, not ntxent' \
     train -c text.yaml --data words -o text --set loss=ntxent --set 'task={text: {items: pairs}}'
 expect "sentences: a guide and hard negatives" 2 'guide: teacher compares items of the batch' \
     train -c text.yaml --data words -o text --set loss=other-view --set 'task={text: {items: pairs}}' \
@@ -395,7 +395,7 @@ if [ -s code/codesearchnet/ruby/train.jsonl ]; then
         --set batch_size=20 --set epochs=2 --set seeds=[1] --set task.pairs.svd=8 \
         --set 'samplers=[{uniform: {no_duplicates: true}}, {gcbs: {keep_apart: true}}]'
     check "a difference of MRR has the digits of MRR" grep -qE '^gcbs .* [-+]?0\.[0-9]{3}$' out
-    expect "mined negatives take a loss that knows them" 2 'take loss other-view or both-ways, not infonce: set mined and mask' \
+    expect "mined negatives take a loss that knows them" 2 'take loss other-view, both-ways or siglip, not infonce: set mined and mask' \
         train -c pairs.yaml --data code -o x --set batch_size=20 --set task.pairs.mined=true --set loss=infonce
     pycheck "the features' MRR is that of a script" 'import subprocess, sys
 subprocess.run([sys.executable, *sys.argv[1:]], check=True)' "$oracle" check code/codesearchnet/ruby pairs

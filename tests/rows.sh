@@ -29,7 +29,7 @@ in_turn() { # FOLDER PARTS ARGUMENT...
     done
     return 1
 }
-part_files() { find "$1/parts" -type f 2>/dev/null | wc -l; }
+part_files() { find "$1/parts" -type f -not -name "*tmp*" 2>/dev/null | wc -l; } # finished ones
 
 test_same() {
     local n
