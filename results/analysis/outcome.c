@@ -5,6 +5,7 @@
 #include "core/real_text.h"
 #include "core/text.h"
 #include "results/analysis/named.h"
+#include "results/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -112,8 +113,9 @@ static enum hn_code find_setting(struct hn_context *ctx, const struct reading *r
                        "%s: line %" PRId64
                        ": is of several settings, %s and %s among them: add the "
                        "columns that tell them apart, such as params, dataset or batch_size",
-                       r->out->path, r->line, hn_overview_label(r->o, other).text,
-                       hn_overview_label(r->o, *found).text);
+                       r->out->path, r->line,
+                       hn_row_setting_label(&r->o->results->runs, r->o->first[other], NULL).text,
+                       hn_row_setting_label(&r->o->results->runs, r->o->first[*found], NULL).text);
     return HN_OK;
 }
 

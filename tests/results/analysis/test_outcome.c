@@ -87,6 +87,7 @@ static void test_refused(void) {
     static const struct {
         const char *text, *says;
     } cases[] = {{"sampler,acc\nwalk,1", "line 2: is of several settings"},
+                 {"sampler,acc\nwalk,1", " B="}, // what tells them apart may be no option
                  {"sampler,acc\nknn,1", "line 2: is of no setting"},
                  {"sampler,step,acc\nuniform,150,1", "is of no setting"},
                  {"sampler,params,acc\nwalk,\"M=1, K=6\",1", "is of no setting"},
