@@ -194,20 +194,33 @@ static double attracted(const struct pairs *p, int *found) {
     return loss;
 }
 
+struct listed {
+    int32_t own[N], position[N * KEYS];
+    int64_t start[N + 1];
+};
+
+// Negatives of an anchor's own: none of the first, all of the second, a third of the others.
+static struct hn_loss_lists list_some(struct listed *l) {
+    int64_t k = 0;
+    l->start[0] = 0;
+    for (int32_t a = 0; a < N; a++) {
+        l->own[a] = (a * 4 + 2) % KEYS;
+        for (int32_t j = 0; j < KEYS; j++)
+            if (j != l->own[a] && a > 0 && (a == 1 || (j + a) % 3 == 0))
+                l->position[k++] = j;
+        l->start[a + 1] = k;
+    }
+    return (struct hn_loss_lists){KEYS, l->own, l->start, l->position};
+}
+
 // SigLIP against the definition, in double, of all pairs of a batch and of listed ones, to which
 // each positive belongs.
 static void test_siglip(void) {
     static struct pairs p;
-    int32_t own[N], position[N * KEYS];
-    int64_t start[N + 1] = {0}, k = 0;
-    for (int32_t a = 0; a < N; a++) {
-        own[a] = (a * 4 + 2) % KEYS;
-        for (int32_t j = 0; j < KEYS; j++)
-            if (j != own[a] && a > 0 && (a == 1 || (j + a) % 3 == 0))
-                position[k++] = j;
-        start[a + 1] = k;
-    }
-    struct hn_loss_lists lists = {KEYS, own, start, position};
+    struct listed l;
+    struct hn_loss_lists lists = list_some(&l);
+    const int32_t *own = l.own, *position = l.position;
+    const int64_t *start = l.start;
     for (int listed = 0; listed < 2; listed++) {
         const double t = 1 / 0.4, b = -1.5;
         double loss = 0;
@@ -300,16 +313,8 @@ static void test_guide(void) {
 // Negatives of an anchor's own: none, one, all; more keys than anchors.
 static void test_lists(void) {
     static struct pairs pairs;
-    int32_t own[N], position[N * KEYS];
-    int64_t start[N + 1] = {0}, k = 0;
-    for (int32_t a = 0; a < N; a++) {
-        own[a] = (a * 4 + 2) % KEYS;
-        for (int32_t j = 0; j < KEYS; j++)
-            if (j != own[a] && a > 0 && (a == 1 || (j + a) % 3 == 0))
-                position[k++] = j;
-        start[a + 1] = k;
-    }
-    struct hn_loss_lists lists = {KEYS, own, start, position};
+    struct listed l;
+    struct hn_loss_lists lists = list_some(&l);
     for (int weighting = 0; weighting < LAWS; weighting++) {
         pairs = (struct pairs){.spec = {.objective = HN_OBJECTIVE_OTHER_VIEW,
                                         .weighting = laws[weighting].weighting,
