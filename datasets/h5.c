@@ -105,8 +105,10 @@ static void attribute_close(struct attribute *a) {
 static enum hn_code fail_attribute(struct hn_context *ctx, hid_t object, const char *name) {
     char path[4096] = "";
     (void)H5Fget_name(object, path, sizeof path);
-    return hn_fail(ctx, HN_DATA, "%s: the attribute %s cannot be read; the file is damaged", path,
-                   name);
+    return hn_fail(
+        ctx, HN_DATA,
+        "%s: the attribute %s cannot be read; the file is damaged: make or copy it again", path,
+        name);
 }
 
 static enum hn_code attribute_open(struct hn_context *ctx, hid_t object, const char *name,

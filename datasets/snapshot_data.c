@@ -119,11 +119,11 @@ static enum hn_code fail_open(struct hn_context *ctx, const struct hn_snapshot *
     static const char *const text[HN_H5_FAULTS] = {
         [HN_H5_LINKED] = "is a soft or external link, which is not followed; store the data "
                          "themselves (h5repack or h5copy -f ext)",
-        [HN_H5_UNFOUND] = "cannot be looked up; the file is damaged",
-        [HN_H5_UNREADABLE] = "cannot be opened; the file is damaged",
+        [HN_H5_UNFOUND] = "cannot be looked up; the file is damaged: make or copy it again",
+        [HN_H5_UNREADABLE] = "cannot be opened; the file is damaged: make or copy it again",
         [HN_H5_NOT_DATA] = "is not a data set but a group or a type",
-        [HN_H5_NO_TYPE] = "has no readable type; the file is damaged",
-        [HN_H5_NO_LAYOUT] = "has no readable layout; the file is damaged",
+        [HN_H5_NO_TYPE] = "has no readable type; the file is damaged: make or copy it again",
+        [HN_H5_NO_LAYOUT] = "has no readable layout; the file is damaged: make or copy it again",
         [HN_H5_ELSEWHERE] = "keeps its values in other files, which are not followed; make a copy "
                             "with h5repack"};
     if (fault != HN_H5_FILTER)

@@ -63,9 +63,10 @@ static enum hn_code read_names(struct hn_context *ctx, struct hn_snapshot *s, hi
         return ctx->code;
     enum hn_code code;
     if (variable < 0 || H5Aread(attribute, type, read) < 0)
-        code = hn_fail(
-            ctx, HN_DATA,
-            "%s: attribute label_names of the labels cannot be read; the file is damaged", s->path);
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: attribute label_names of the labels cannot be read; the file is "
+                       "damaged: make or copy it again",
+                       s->path);
     else
         code = copy_names(ctx, s, read, count, variable ? 0 : (size_t)size);
     if (variable > 0)
@@ -80,16 +81,18 @@ static enum hn_code read_label_names(struct hn_context *ctx, struct hn_snapshot 
     enum hn_code code = HN_OK;
     const htri_t named = H5Aexists(labels, "label_names");
     if (named < 0)
-        code = hn_fail(ctx, HN_DATA,
-                       "%s: the labels' attributes cannot be read; the file is damaged", s->path);
+        code = hn_fail(
+            ctx, HN_DATA,
+            "%s: the labels' attributes cannot be read; the file is damaged: make or copy it again",
+            s->path);
     else if (named > 0) {
         hid_t attribute = H5Aopen(labels, "label_names", H5P_DEFAULT);
         hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
         if (type < 0 || space < 0)
-            code = hn_fail(
-                ctx, HN_DATA,
-                "%s: attribute label_names of the labels cannot be read; the file is damaged",
-                s->path);
+            code = hn_fail(ctx, HN_DATA,
+                           "%s: attribute label_names of the labels cannot be read; the file is "
+                           "damaged: make or copy it again",
+                           s->path);
         else
             code = read_names(ctx, s, attribute, type, space);
         hn_h5_close(space, type, attribute);

@@ -62,6 +62,13 @@ test_help() {
     for name in uniform knn batchsampler gcbs mosaic ngame osgd jest spectral grit tas-b cde b3 hard-negative stratified file-order; do
         check "list samplers names $name" says "\"$name\""
     done
+    run list tasks --json
+    jq -r '.tasks[].losses[]' "$work/out" | sort -u >trained
+    run list losses --json
+    check "list losses names what any task trains with" eval \
+        'test -s trained && test -z "$(jq -r ".losses[].name" "$work/out" | sort -u | comm -13 - trained)"'
+    expect "a loss of train alone" 0 '' list loss siglip
+    check "says so" says 'only for: *train$'
     run list weightings --json
     for name in none debiased hcl gist fnc progcl tau_plus; do
         check "list weightings names $name" says "\"$name\""

@@ -239,8 +239,10 @@ static bool read_list(const struct hn_h5_data *data, int64_t n, hid_t type, void
 }
 
 static enum hn_code fail_values(struct hn_context *ctx, const struct hn_source *s) {
-    return hn_fail(ctx, HN_DATA, "%s: values cannot be read; the file is damaged or truncated",
-                   s->path);
+    return hn_fail(
+        ctx, HN_DATA,
+        "%s: values cannot be read; the file is damaged or truncated: make or copy it again",
+        s->path);
 }
 
 static enum hn_code take_rows(struct hn_context *ctx, const struct hn_source *s,
@@ -433,7 +435,9 @@ static enum hn_code fail_set(struct hn_context *ctx, const struct hn_source *s, 
         [HN_H5_ELSEWHERE] = "keeps its values in files of another format; make a copy with h5copy",
         [HN_H5_FILTER] = "is compressed by a filter that is not installed; write it with gzip"};
     return hn_fail(ctx, HN_DATA, "%s: %s %s", s->path, hn_quote(name).text,
-                   why[fault] ? why[fault] : "cannot be read; the file is damaged or truncated");
+                   why[fault]
+                       ? why[fault]
+                       : "cannot be read; the file is damaged or truncated: make or copy it again");
 }
 
 static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn_source *s,

@@ -82,11 +82,26 @@ static json_t *samplers(void) {
     return list;
 }
 
+static bool is_loss_of_runs(const char *name) {
+    const struct hn_loss_type *l = hn_losses;
+    while (l->name && strcmp(l->name, name) != 0)
+        l++;
+    return l->name;
+}
+
+static void add_loss(json_t *list, const struct hn_loss_type *l, const char *only) {
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s*}", "name", l->name, "summary",
+                                          l->summary, "paper", l->source, "only", only));
+}
+
+// Those of runs, which `train` has, too; then those of `train` alone, marked by `only`.
 static json_t *losses(void) {
     json_t *list = json_array();
     for (const struct hn_loss_type *l = hn_losses; l->name; l++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", l->name, "summary",
-                                              l->summary, "paper", l->source));
+        add_loss(list, l, NULL);
+    for (const struct hn_loss_type *l = hn_objectives; l->name; l++)
+        if (!is_loss_of_runs(l->name))
+            add_loss(list, l, "train");
     return list;
 }
 
@@ -195,7 +210,10 @@ static void print_short(const json_t *entries) {
         column = (int)hn_max(column, (int64_t)strlen(get(json_array_get(entries, i), "name")));
     for (size_t i = 0; i < json_array_size(entries); i++) {
         const json_t *e = json_array_get(entries, i);
-        hn_wrapped_print(title_of(e), column + 4, printf("  %s", get(e, "name")), stdout);
+        const char *only = get(e, "only");
+        char text[HN_MESSAGE_MAX];
+        hn_put_text(text, sizeof text, "%s%s%s", only ? only : "", only ? ": " : "", title_of(e));
+        hn_wrapped_print(text, column + 4, printf("  %s", get(e, "name")), stdout);
     }
 }
 
@@ -232,6 +250,7 @@ static void print_entry(const json_t *e) {
     bool study = family && strcmp(family, "study") == 0;
     hn_wrapped_print(title_of(e), 4, printf("%s:", get(e, "name")), stdout);
     print_paragraph("source:", get(e, "paper"));
+    print_paragraph("only for:", get(e, "only"));
     print_paragraph("endings:", get(e, "endings"));
     print_paragraph("", get(e, "caption"));
     print_paragraph("differs:", get(e, "note"));
