@@ -9,9 +9,12 @@
 #include "results/analysis/board_json.h"
 #include "results/records.h"
 
+#include <math.h>
+
 struct board_params {
     char *suite, *entry, *output;
     struct hn_text_list kinds;
+    double within_ms;
     int64_t threads, memory;
 };
 
@@ -26,6 +29,10 @@ static const struct hn_option board_options[] = {
     {OPTION(OUTPUT, "FILE", "with --suite: the results; else a page")},
     {OPTION(LIST, kinds, "kinds", "score on these kinds of data alone (default: all)"),
      .metavar = "KIND"},
+    {OPTION(REAL, within_ms, "within-ms", NULL, 1e-6, 1e9,
+            "score what costs at most so many milliseconds a batch, build included; where nothing "
+            "of an entry does, it is Uniform (default: any cost)"),
+     .metavar = "MS"},
     {OPTION(THREADS, "")},
     {OPTION(MEMORY, "; a job that would take more is refused")},
     {0},
@@ -37,9 +44,10 @@ static enum hn_code measure(struct hn_context *ctx, const struct hn_call *call,
     struct hn_suite_entry entry;
     if (!p->output)
         return hn_fail(ctx, HN_USAGE, "--suite needs a file for the results: add -o entry.h5");
-    if (call->n_args > 0 || p->kinds.count > 0)
-        return hn_fail(ctx, HN_USAGE,
-                       "--suite measures, files and --kinds are for a page: give either");
+    if (call->n_args > 0 || p->kinds.count > 0 || !isnan(p->within_ms))
+        return hn_fail(
+            ctx, HN_USAGE,
+            "--suite measures; files, --kinds and --within-ms are for a page: give either");
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
     hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory(), 1);
     char *folder = hn_format(ctx, "%s.cells", p->output);
@@ -77,6 +85,7 @@ static enum hn_code write_page(struct hn_context *ctx, const struct hn_board *bo
 static enum hn_code show(struct hn_context *ctx, const struct hn_call *call,
                          const struct board_params *p) {
     struct hn_board board;
+    struct hn_board_wish wish = {&p->kinds, isnan(p->within_ms) ? INFINITY : 1e-3 * p->within_ms};
     struct hn_board_file *file = hn_alloc(ctx, call->n_args, sizeof *file);
     if (p->entry)
         return hn_fail(ctx, HN_USAGE, "--entry needs --suite, on which it is measured");
@@ -85,7 +94,7 @@ static enum hn_code show(struct hn_context *ctx, const struct hn_call *call,
                        "no files: give the suite's reference.h5 and entries, or --suite to "
                        "measure one");
     if (!file || read_files(ctx, call, file) ||
-        hn_board_read(ctx, file, call->n_args, &p->kinds, &board) ||
+        hn_board_read(ctx, file, call->n_args, wish, &board) ||
         (p->output && write_page(ctx, &board, p->output)))
         return ctx->code;
     json_t *document = hn_board_json(ctx, &board);
@@ -106,7 +115,7 @@ static enum hn_code run_board(struct hn_context *ctx, const struct hn_call *call
 const struct hn_command hn_cmd_board = {
     .name = "board",
     .group = HN_GROUP_RESULTS,
-    .usage = "hardneg board FILE... [-o PAGE] [--kinds KIND]\n"
+    .usage = "hardneg board FILE... [-o PAGE] [--kinds KIND] [--within-ms MS]\n"
              "       hardneg board --suite SUITE [--entry ENTRY] -o FILE",
     .summary = "score samplers against a frozen reference on many kinds of data",
     .details =

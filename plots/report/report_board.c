@@ -270,6 +270,9 @@ static void put_entries(const struct page *p) {
                     "<p class=soft>Over all encoders, by mean cosine: %s less hard than all of the "
                     "reference, %" PRId64 " harder than its hardest.</p>\n",
                     hn_counted(e->below, "setting").text, e->beyond);
+        if (e->dear)
+            fprintf(p->html, "<p class=soft>Left out by cost, over all encoders: %s.</p>\n",
+                    hn_counted(e->dear, "setting").text);
     }
     fputs("</details>\n", p->html);
 }
@@ -357,6 +360,11 @@ static enum hn_code put_page(struct page *p) {
     if (b->kept)
         fprintf(p->html, ", and beside them %s kept aside, which no score holds",
                 hn_counted(b->kept, "kind").text);
+    if (isfinite(b->seconds))
+        fprintf(p->html,
+                ". Of each entry only what costs at most %.4g ms a batch, build included; where "
+                "nothing does, it is Uniform",
+                1e3 * b->seconds);
     fputs(".</p>\n", p->html);
     put_choice(p->html);
     if (for_measures(p, put_answer))

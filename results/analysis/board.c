@@ -164,6 +164,17 @@ static int64_t collect(const struct reading *a, const struct hn_overview *o, int
     return n;
 }
 
+// Leaves out what costs more than the board's limit; how many stops are left.
+static int64_t drop_dear(const struct hn_board *b, struct hn_front_stop *stop, int64_t n) {
+    int64_t left = 0;
+    if (isinf(b->seconds))
+        return n;
+    for (int64_t i = 0; i < n; i++)
+        if (stop[i].value[HN_FRONT_COST] <= b->seconds)
+            stop[left++] = stop[i];
+    return left;
+}
+
 static bool is_measured(const struct hn_front_stop *stop, int64_t n) {
     bool all = n > 0;
     for (int64_t i = 0; i < n; i++)
@@ -214,6 +225,12 @@ static double *values_of(const struct hn_board *b, int64_t entry, struct hn_boar
            ((entry * HN_BOARD_MEASURES + of.measure) * HN_BOARD_SCORES + of.score) * b->encoders;
 }
 
+static void forget_values(const struct hn_board *b, int64_t entry) {
+    double *value = values_of(b, entry, (struct hn_board_score){0});
+    for (int64_t i = 0; i < HN_BOARD_MEASURES * HN_BOARD_SCORES * b->encoders; i++)
+        value[i] = NAN;
+}
+
 // All scores of an entry by a measure on an encoder. The entry, too, may mix its batches with
 // Uniform's, so that a budget below all of its settings is no gap.
 static void score(struct reading *a, const struct hn_overview *o, int64_t entry, int measure,
@@ -226,12 +243,16 @@ static void score(struct reading *a, const struct hn_overview *o, int64_t entry,
         uniform = a->line[i].value[HN_FRONT_LOW] == 0 ? i : -1;
     if (own != e->settings || uniform < 0 || !is_measured(a->own, own) || !is_measured(a->line, n))
         return;
-    a->own[own] = a->line[uniform];
+    int64_t left = drop_dear(a->b, a->own, own);
+    counts.dear = own - left;
+    a->own[left] = a->line[uniform];
+    own = left > 0 ? left : 1;
     n = hn_front_line(a->line, n);
     double sum = 0;
     for (int64_t i = 0; i < own; i++)
         sum += excess_beyond(a->line, n, &a->own[i], &counts);
     if (measure == 0) {
+        e->dear += counts.dear;
         e->below += counts.below;
         e->beyond += counts.beyond;
     }
@@ -239,7 +260,7 @@ static void score(struct reading *a, const struct hn_overview *o, int64_t entry,
     values_of(a->b, entry, of)[encoder] = sum / (double)own;
     of.score = HN_BOARD_SHARE;
     values_of(a->b, entry, of)[encoder] = 100 * sum / (double)own / pays(a->line, n);
-    int64_t length = hn_front_line(a->own, own + 1);
+    int64_t length = hn_front_line(a->own, left + 1);
     for (int i = 0; i < HN_BOARD_BUDGETS; i++) {
         of.score = HN_BOARD_GAIN + i;
         values_of(a->b, entry, of)[encoder] =
@@ -295,6 +316,8 @@ static enum hn_code add_entry(struct reading *a, const struct hn_board_file *f) 
     for (int m = 0; m < HN_BOARD_MEASURES; m++)
         for (int64_t i = 0; i < b->encoders; i++)
             score(a, &o, b->entries, m, i);
+    if (e->dear == e->settings * b->encoders) // Uniform everywhere is no score of the entry
+        forget_values(b, b->entries);
     b->entries++;
     return HN_OK;
 }
@@ -324,8 +347,8 @@ static enum hn_code reserve(struct reading *a, const struct hn_board_file *file,
     int64_t values = n * HN_BOARD_MEASURES * HN_BOARD_SCORES * b->encoders, entries = 0;
     if (!HN_ZALLOC(a->ctx, b->entry, n) || !HN_ALLOC(a->ctx, b->value, values))
         return a->ctx->code;
-    for (int64_t i = 0; i < values; i++)
-        b->value[i] = NAN;
+    for (int64_t i = 0; i < n; i++)
+        forget_values(b, i);
     for (int64_t i = 0; i < n; i++)
         if (&file[i] != a->reference)
             sorted[entries++] = &file[i];
@@ -334,9 +357,9 @@ static enum hn_code reserve(struct reading *a, const struct hn_board_file *file,
 }
 
 enum hn_code hn_board_read(struct hn_context *ctx, const struct hn_board_file *file, int64_t n,
-                           const struct hn_text_list *only, struct hn_board *out) {
+                           struct hn_board_wish wish, struct hn_board *out) {
     struct reading a = {.ctx = ctx, .b = out};
-    *out = (struct hn_board){0};
+    *out = (struct hn_board){.seconds = wish.seconds};
     if (find_reference(ctx, file, n, &a.reference))
         return ctx->code;
     const struct hn_results *r = a.reference->results;
@@ -345,7 +368,7 @@ enum hn_code hn_board_read(struct hn_context *ctx, const struct hn_board_file *f
     out->suite = hn_results_get(r, HN_BOARD_SUITE);
     out->sha256 = hn_results_get(r, HN_BOARD_SHA256);
     out->version = hn_results_version(r);
-    if (!sorted || find_kinds(&a, only) || hn_overview_make(ctx, r, &a.of_reference) ||
+    if (!sorted || find_kinds(&a, wish.kinds) || hn_overview_make(ctx, r, &a.of_reference) ||
         check_cells(ctx, &a.of_reference, a.suite, a.reference->name) ||
         reserve(&a, file, n, sorted))
         return ctx->code;

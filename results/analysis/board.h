@@ -52,6 +52,7 @@ struct hn_board_entry {
     double cost; // seconds of a batch, the mean over encoders and settings
     // Settings on encoders, by the first measure: less hard than all of the reference, and harder.
     int64_t below, beyond;
+    int64_t dear; // settings on encoders that the limit of cost left out
 };
 // Texts are borrowed from the results. Of kinds those kept aside stand last.
 struct hn_board {
@@ -60,16 +61,23 @@ struct hn_board {
     struct hn_board_kind *kind;
     struct hn_board_entry *entry; // by name
     int64_t kinds, kept, entries, encoders;
-    double *value; // [entries x measures x scores x encoders], NaN: not measured
+    double seconds; // the most that a batch of an entry may cost, INFINITY: any cost
+    double *value;  // [entries x measures x scores x encoders], NaN: not measured
 };
 
-// Reads file[n], one of them the reference. only: the kinds that count, NULL = all. HN_USAGE or
-// HN_DATA with the file and what is wrong: no file of a board, another suite, another version of
-// results, no checksum, no reference, twice the same entry, cells of other data. What it allocates
-// belongs to the owner.
+// Of what a board makes its scores. A setting whose batch costs more than `seconds` on an encoder,
+// or whose cost was not measured, is left out there, and an entry of which none is left is Uniform
+// there. An entry of which none is left anywhere has no score. The reference keeps its settings:
+// what it costs moves no score.
+struct hn_board_wish {
+    const struct hn_text_list *kinds; // NULL or none: all
+    double seconds;                   // a batch, build included; INFINITY: any cost
+};
+// Reads file[n], one of them the reference. HN_USAGE or HN_DATA with the file and what is wrong: no
+// file of a board, another suite, another version of results, no checksum, no reference, twice the
+// same entry, cells of other data. What it allocates belongs to the owner.
 HN_MUST_USE enum hn_code hn_board_read(struct hn_context *ctx, const struct hn_board_file *file,
-                                       int64_t n, const struct hn_text_list *only,
-                                       struct hn_board *out);
+                                       int64_t n, struct hn_board_wish wish, struct hn_board *out);
 
 // Score `score` by measure `measure`.
 struct hn_board_score {

@@ -216,8 +216,10 @@ static void power(void) {
     gsl_rng_free(r);
 }
 
-// A file of one encoder: Uniform and knn, or the setting of an entry.
-static void fill(struct hn_results *r, const char *entry, const char *suite, const char *version) {
+// A file of encoders that are alike: Uniform and knn, or the setting of an entry.
+static void fill(struct hn_results *r, const char *entry, const char *suite, const char *version,
+                 int encoders) {
+    static const char *const sha256[] = {"abc", "abd"};
     static const struct hn_column columns[] = {
         {"dataset_sha256", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
         {"dataset", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
@@ -234,26 +236,30 @@ static void fill(struct hn_results *r, const char *entry, const char *suite, con
         double fn, hard;
     } cell[] = {{"uniform", .1, 0}, {"knn", .3, .4}, {"mine", .15, .2}};
     bool reference = strcmp(entry, HN_BOARD_REFERENCE) == 0;
-    const struct hn_described encoder[] = {HN_TEXT_CELL("kind", "", "only"),
-                                           HN_TEXT_CELL("sha256", "", "abc"),
-                                           HN_INT_CELL("step", "1", "", 5)};
     *r = (struct hn_results){0};
     HN_CHECK(&ctx, hn_results_set(&ctx, r, HN_BOARD_ENTRY, entry));
     HN_CHECK(&ctx, hn_results_set(&ctx, r, HN_BOARD_SUITE, suite));
     HN_CHECK(&ctx, hn_results_set(&ctx, r, HN_BOARD_SHA256, suite));
     HN_CHECK(&ctx, hn_results_set_env(&ctx, r, "results_version", version));
-    HN_CHECK(&ctx, hn_results_add_row(&ctx, r, HN_BOARD_TABLE, encoder, 3));
     HN_CHECK(&ctx, hn_table_init(&ctx, &r->runs, "runs"));
     HN_CHECK(&ctx, hn_table_add_columns(&ctx, &r->runs, columns, sizeof columns / sizeof *columns));
-    for (int i = reference ? 0 : 2; i < (reference ? 2 : 3); i++)
-        HN_CHECK(&ctx,
-                 HN_TABLE_PUT(&ctx, &r->runs, HN_TEXT_VALUE("dataset_sha256", "abc"),
-                              HN_INT_VALUE("step", 5), HN_TEXT_VALUE("sampler", cell[i].sampler),
-                              HN_INT_VALUE("seed", 1), HN_TEXT_VALUE("status", "ok"),
-                              HN_REAL_VALUE("fn_ratio", cell[i].fn),
-                              HN_REAL_VALUE("true_mean", cell[i].hard),
-                              HN_REAL_VALUE("cost_s", 1e-3 * (i + 1))));
+    for (int e = 0; e < encoders; e++) {
+        const struct hn_described encoder[] = {HN_TEXT_CELL("kind", "", "only"),
+                                               HN_TEXT_CELL("sha256", "", sha256[e]),
+                                               HN_INT_CELL("step", "1", "", 5)};
+        HN_CHECK(&ctx, hn_results_add_row(&ctx, r, HN_BOARD_TABLE, encoder, 3));
+        for (int i = reference ? 0 : 2; i < (reference ? 2 : 3); i++)
+            HN_CHECK(&ctx, HN_TABLE_PUT(&ctx, &r->runs, HN_TEXT_VALUE("dataset_sha256", sha256[e]),
+                                        HN_INT_VALUE("step", 5),
+                                        HN_TEXT_VALUE("sampler", cell[i].sampler),
+                                        HN_INT_VALUE("seed", 1), HN_TEXT_VALUE("status", "ok"),
+                                        HN_REAL_VALUE("fn_ratio", cell[i].fn),
+                                        HN_REAL_VALUE("true_mean", cell[i].hard),
+                                        HN_REAL_VALUE("cost_s", 1e-3 * (i + 1))));
+    }
 }
+
+static const struct hn_board_wish any = {NULL, INFINITY};
 
 // The line from (0, 0) to (.4, 20 points) has 10 at .2, where the entry has 5; at +2 points it is
 // .04 hard, and the entry's .08. Less hard by .2, the line is at -10.
@@ -261,10 +267,10 @@ static void reading(void) {
     struct hn_results r[2];
     struct hn_board b;
     HN_SCOPE(&ctx);
-    fill(&r[0], HN_BOARD_REFERENCE, "s", "7");
-    fill(&r[1], "mine", "s", "7");
+    fill(&r[0], HN_BOARD_REFERENCE, "s", "7", 1);
+    fill(&r[1], "mine", "s", "7", 1);
     struct hn_board_file file[] = {{&r[1], "mine.h5"}, {&r[0], "reference.h5"}};
-    HN_CHECK(&ctx, hn_board_read(&ctx, file, 2, NULL, &b));
+    HN_CHECK(&ctx, hn_board_read(&ctx, file, 2, any, &b));
     CU_ASSERT_EQUAL(b.entries, 1);
     CU_ASSERT_STRING_EQUAL(b.entry[0].name, "mine");
     CU_ASSERT_DOUBLE_EQUAL(b.kind[0].uniform, 10, 1e-9);
@@ -276,38 +282,72 @@ static void reading(void) {
     CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, gain, 0).mean, .04, 1e-9);
     CU_ASSERT_TRUE(isnan(hn_board_on_kind(&b, 0, (struct hn_board_score){2, 0}, 0).mean));
     HN_CHECK(&ctx, hn_table_set_real(&ctx, &r[1].runs, 0, "true_mean", -.2));
-    HN_CHECK(&ctx, hn_board_read(&ctx, file, 2, NULL, &b));
+    HN_CHECK(&ctx, hn_board_read(&ctx, file, 2, any, &b));
     CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, excess, 0).mean, 15, 1e-9);
     CU_ASSERT_EQUAL(b.entry[0].below, 1);
     HN_CHECK(&ctx, hn_table_set_real(&ctx, &r[1].runs, 0, "true_mean", .5)); // beyond knn
-    HN_CHECK(&ctx, hn_board_read(&ctx, file, 2, NULL, &b));
+    HN_CHECK(&ctx, hn_board_read(&ctx, file, 2, any, &b));
     CU_ASSERT_DOUBLE_EQUAL(hn_board_on_kind(&b, 0, excess, 0).mean, -15, 1e-9);
+}
+
+// A limit of cost leaves out what is dearer, and what has no cost: an entry is Uniform where
+// nothing of it is left, and has no score if nothing is anywhere. What the reference costs moves
+// nothing.
+static void limited(void) {
+    struct hn_results r[2];
+    struct hn_board b;
+    HN_SCOPE(&ctx);
+    fill(&r[0], HN_BOARD_REFERENCE, "s", "7", 2);
+    fill(&r[1], "mine", "s", "7", 2); // a batch costs 3 ms
+    struct hn_board_file file[] = {{&r[1], "mine.h5"}, {&r[0], "reference.h5"}};
+    const struct {
+        double cost, limit; // on the second encoder
+        int dear;
+        double gain, excess;
+    } tried[] = {{4e-3, 5e-3, 0, .04, -5},
+                 {4e-3, 3.5e-3, 1, 0, -2.5},
+                 {4e-3, 2.5e-3, 2, NAN, NAN},
+                 {NAN, 1, 1, 0, -2.5},
+                 {NAN, INFINITY, 0, .04, -5}};
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        struct hn_board_wish wish = {NULL, tried[i].limit};
+        HN_CHECK(&ctx, hn_table_set_real(&ctx, &r[1].runs, 1, "cost_s", tried[i].cost));
+        HN_CHECK(&ctx, hn_board_read(&ctx, file, 2, wish, &b));
+        CU_ASSERT_EQUAL(b.entry[0].dear, tried[i].dear);
+        bool none = isnan(tried[i].excess);
+        CU_ASSERT_EQUAL(hn_board_verdict_of(&b, 0, 0) == NULL, none);
+        double gain =
+                   hn_board_on_kind(&b, 0, (struct hn_board_score){0, HN_BOARD_GAIN + 1}, 0).mean,
+               beyond = hn_board_on_kind(&b, 0, excess, 0).mean;
+        CU_ASSERT_TRUE(none ? isnan(gain) : fabs(gain - tried[i].gain) < 1e-9);
+        CU_ASSERT_TRUE(none ? isnan(beyond) : fabs(beyond - tried[i].excess) < 1e-9);
+    }
 }
 
 static void mixed(void) {
     struct hn_results r[3];
     struct hn_board b;
     HN_SCOPE(&ctx);
-    fill(&r[0], HN_BOARD_REFERENCE, "s", "7");
-    fill(&r[1], "mine", "s", "6");
-    fill(&r[2], "mine", "other", "7");
+    fill(&r[0], HN_BOARD_REFERENCE, "s", "7", 1);
+    fill(&r[1], "mine", "s", "6", 1);
+    fill(&r[2], "mine", "other", "7", 1);
     struct hn_board_file file[] = {{&r[0], "reference.h5"}, {&r[1], "mine.h5"}};
-    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, file, 2, NULL, &b), HN_USAGE,
+    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, file, 2, any, &b), HN_USAGE,
                    "mine.h5 was made by version 6 of the code that measures, reference.h5 by "
                    "version 7");
     file[1].results = &r[2];
-    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, file, 2, NULL, &b), HN_USAGE,
+    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, file, 2, any, &b), HN_USAGE,
                    "mine.h5 is of another suite");
     HN_CHECK(&ctx, hn_results_set(&ctx, &r[2], HN_BOARD_SHA256, "s"));
     HN_CHECK(&ctx, hn_table_set_int(&ctx, &r[2].runs, 0, "step", 6));
-    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, file, 2, NULL, &b), HN_DATA,
+    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, file, 2, any, &b), HN_DATA,
                    "whose checksum is none of the suite's");
 }
 
 static const struct hn_test tests[] = {
-    {"reading", reading},           {"mixed", mixed}, {"means", means},
-    {"verdicts", verdicts},         {"pairs", pairs}, {"coverage", coverage},
-    {"false_claims", false_claims}, {"power", power},
+    {"reading", reading},   {"limited", limited},           {"mixed", mixed},
+    {"means", means},       {"verdicts", verdicts},         {"pairs", pairs},
+    {"coverage", coverage}, {"false_claims", false_claims}, {"power", power},
 };
 
 int main(int argc, char **argv) {
