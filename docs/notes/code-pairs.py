@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pairs for code search from the Python packages of a system: the first sentence of a function's docstring, and its code without it.
+Or, of Debian's packages, the first line in one language, and the description in another.
 
     code-pairs.py FOLDER [ROOT...] [--most N] [--skip N]      (ROOT: /usr/lib/python3/dist-packages, where none is given)
+    code-pairs.py FOLDER --packages Translation-en Translation-it AVAILABLE [--most N] [--skip N]      (AVAILABLE: of `apt-cache dumpavail`)
 
 Writes queries.jsonl, corpus.jsonl, qrels/train.tsv (a function for each query), qrels/truth.tsv (every function with the same
-sentence or the same code) and groups.txt (a package and the module below it for each query), as the task `pairs` reads
+sentence or the same code) and groups.txt (a package and the module below it for each query; of packages the source), as the task `pairs` reads
 them. --most keeps that many functions, module by module in an order drawn by a fixed seed, after the --skip first: sets apart. Standard library only."""
 import argparse
 import ast
@@ -18,6 +20,7 @@ import warnings
 ROOT = "/usr/lib/python3/dist-packages"
 WORDS = 4          # of a sentence at least
 LINES = 3          # of a function at least, without its docstring
+DESCRIBED = 12     # words of a description at least
 warnings.simplefilter("ignore")
 
 
@@ -47,14 +50,43 @@ def modules(roots):
     return {name: pairs for name, pairs in found.items() if pairs}
 
 
+def stanzas(path):
+    """(package, text) of a file of Debian's packages."""
+    for text in path.read_text(encoding="utf-8").split("\n\n"):
+        if name := re.search(r"^Package: (.*)$", text, re.M):
+            yield name[1], text
+
+
+def described(path):
+    """{package: (first line, description)} of a file of Debian's descriptions in one language."""
+    found = {}
+    for name, text in stanzas(path):
+        first, _, rest = re.split(r"\nDescription-[a-zA-Z_]+: ", text)[-1].partition("\n")
+        found[name] = " ".join(first.split()), " ".join(line.strip() for line in rest.split("\n") if line.strip() != ".")
+    return found
+
+
+def packages(of_queries, of_documents, available):
+    """{source: [(first line, description)]} of the packages that are described in both."""
+    source = {name: found[1] if (found := re.search(r"^Source: (\S+)", text, re.M)) else name for name, text in stanzas(available)}
+    queries, documents = described(of_queries), described(of_documents)
+    found = {}
+    for name in sorted(source.keys() & queries.keys() & documents.keys()):
+        first, description = queries[name][0], documents[name][1]
+        if len(first.split()) >= WORDS and len(description.split()) >= DESCRIBED:
+            found.setdefault(source[name], []).append((first, description))
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("roots", nargs="*", default=[ROOT])
+    parser.add_argument("--packages", type=pathlib.Path, nargs=3)
     parser.add_argument("--most", type=int)
     parser.add_argument("--skip", type=int, default=0)
     o = parser.parse_args()
-    found = modules(o.roots)
+    found = packages(*o.packages) if o.packages else modules(o.roots)
     names = sorted(found)
     random.Random(1).shuffle(names)
     rows, seen = [], set()
@@ -80,7 +112,7 @@ def main():
             groups.write(name + "\n")
             train.write(f"q{i}\td{i}\t1\n")
             truth.writelines(f"q{i}\td{k}\t1\n" for k in sorted({*by_sentence[sentence.lower()], *by_code[code]}))
-    print(f"{len(rows)} functions of {len({name for name, _, _ in rows})} modules, {len(by_sentence)} sentences")
+    print(f"{len(rows)} pairs of {len({name for name, _, _ in rows})} groups, {len(by_sentence)} queries that differ, {len(by_code)} documents")
 
 
 main()
