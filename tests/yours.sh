@@ -317,7 +317,7 @@ test_guide() {
     local build=${hardneg%/*}
     [ -e "$build/libhardneg.so" ] || { skip "the guide" "no library"; return 0; }
     mkdir -p guide/bin && cd guide || return 1
-    ln -s "$build" build && ln -s "$root/python" python && ln -s "$python" bin/python3
+    ln -s "$build" build && cp -r "$root/python" python && ln -s "$python" bin/python3
     "$python" -c "import re, sys
 for name, code, lines in re.findall(r'\x60([\w.]+)\x60:\n\n\x60{3}(?:python|yaml)\n((?:.*\n)*?)\x60{3}|^((?:    \S.*\n)+)', open(sys.argv[1]).read(), re.M):
     if name: open(name, 'w').write(code); print('test -s', name)
