@@ -12,6 +12,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <string.h>
 
 double hn_evidence_risk(const struct hn_share_evidence *e, double limit) {
     double mean = fmax(e->share, 0) + e->each, variance = e->variance + e->each * e->each;
@@ -66,12 +67,54 @@ int hn_price_recommend(const struct hn_price *price, int n, double max_fn, doubl
     return best;
 }
 
-// One-sided upper end of 95 % around a share f of which n pairs are judged, of a Poisson count:
-// about f + 1.64 sqrt(f / n) + 3 / n.
-double hn_price_pairs_needed(const struct hn_price *price, double max_fn) {
-    double f = price->false_share.mean, z = 1.64;
-    if (!(f < max_fn) || !(price->drawn > 0))
-        return INFINITY;
-    double root = (sqrt(z * z * f + 12 * (max_fn - f)) - z * sqrt(f)) / 6; // 1 / sqrt(n)
-    return 1 / (root * root) / price->drawn;
+// An assumption about shares: `more` false negatives above what was counted, and z deviations of
+// what is judged then.
+struct guess {
+    double more, z;
+};
+
+// The evidence that `pairs` judged ones will give of a setting, of which `judged` are there (0: by
+// the rank model).
+static struct hn_share_evidence foresee(const struct hn_price *p, double judged, double pairs,
+                                        struct guess guess) {
+    double part = judged / pairs;
+    struct hn_share_evidence now = p->evidence, then;
+    if (judged > 0) {
+        double count = fmax(now.share, 0), share = count + guess.more * now.each;
+        then.share = part * count + (1 - part) * share +
+                     guess.z * sqrt(part * (1 - part) * share * now.each);
+        then.each = now.each * part;
+        then.variance = (now.variance + (then.share - count) * now.each) * part;
+        return then;
+    }
+    then.each = 1 / (pairs * p->drawn);
+    then.share = p->false_share.mean + guess.z * sqrt(p->false_share.mean * then.each);
+    then.variance = then.share * then.each;
+    return then;
+}
+
+static double find_pairs(const struct hn_price *price, int n, double judged, double pairs,
+                         double max_fn, double max_none, struct guess guess) {
+    struct hn_price then[HN_PRICES_MAX];
+    bool shown[HN_PRICES_MAX];
+    memcpy(then, price, (size_t)n * sizeof *then);
+    for (double more = fmax(1, .1 * judged); judged + more <= pairs; more *= 1.05) {
+        for (int i = 0; i < n; i++)
+            then[i].evidence = foresee(&price[i], judged, judged + more, guess);
+        if (hn_price_recommend(then, n, max_fn, max_none, shown) >= 0)
+            return judged + more;
+    }
+    return INFINITY;
+}
+
+struct hn_pairs_wanted hn_price_pairs_wanted(const struct hn_price *price, int n, double judged,
+                                             double pairs, double max_fn, double max_none) {
+    // .67 false negatives above a count: the median of a Poisson rate
+    struct guess likely = {.67, gsl_cdf_ugaussian_Pinv(HN_WANTED_POWER)}, hoped = {0, 0};
+    struct hn_pairs_wanted p = {
+        .hoped = find_pairs(price, n, judged, pairs, max_fn, max_none, hoped),
+        .likely = find_pairs(price, n, judged, pairs, max_fn, max_none, likely)};
+    if (p.likely > 10 * p.hoped)
+        p.likely = INFINITY;
+    return p;
 }

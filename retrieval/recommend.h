@@ -18,6 +18,14 @@ double hn_evidence_risk(const struct hn_share_evidence *e, double limit);
 int hn_price_recommend(const struct hn_price *price, int n, double max_fn, double max_none,
                        bool *shown);
 
-// About how many judged pairs it takes, in all, until a setting is shown to be within max_fn, if
-// its share is as estimated; INFINITY: the share itself is above.
-double hn_price_pairs_needed(const struct hn_price *price, double max_fn);
+// Judged pairs, in all, until hn_price_recommend() names a setting, by what is known of the shares:
+// `judged` pairs that people judged; 0: by the rank model. hoped: if shares are what was counted,
+// with a chance of a half. likely: if they are the median of what they may be, with one of some
+// HN_WANTED_POWER; INFINITY, where that is more than ten times `hoped`: the pairs judged say too
+// little to foresee it. INFINITY: more than `pairs`, all there are.
+#define HN_WANTED_POWER 0.8
+struct hn_pairs_wanted {
+    double hoped, likely;
+};
+struct hn_pairs_wanted hn_price_pairs_wanted(const struct hn_price *price, int n, double judged,
+                                             double pairs, double max_fn, double max_none);

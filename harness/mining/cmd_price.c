@@ -167,22 +167,18 @@ static json_t *rows_of(const struct hn_price_work *w) {
     return rows;
 }
 
-// About how many more pairs are to be judged until a setting is within --max-fn, and which; 0: none
-// is expected to be.
-static double pairs_wanted(const struct hn_price_work *w, const struct hn_price **which) {
-    double min = INFINITY;
-    for (int i = 0; i < w->n; i++) {
-        double needed = hn_price_pairs_needed(&w->price[i], w->p->max_fn);
-        if (w->price[i].none <= w->p->max_none && needed < min) {
-            min = needed;
-            *which = &w->price[i];
-        }
-    }
-    if (isinf(min))
-        return 0;
-    double more = fmax(min - (double)w->sheets.people, 0.1 * (double)w->sheets.people);
-    double unit = pow(10, floor(log10(more)) - 1);
-    return fmax(HN_VERDICTS_MIN, ceil(more / unit) * unit);
+// Pairs beyond those that people judged, in round numbers; INFINITY: more than there are.
+static double round_up(const struct hn_price_work *w, double pairs) {
+    double more = pairs - (double)w->sheets.people, unit = pow(10, floor(log10(more)) - 1);
+    return isinf(more) ? more : fmax(HN_VERDICTS_MIN, ceil(more / unit) * unit);
+}
+
+// Pairs that are to be judged until --recommend names a setting.
+static struct hn_pairs_wanted pairs_wanted(const struct hn_price_work *w) {
+    struct hn_pairs_wanted p =
+        hn_price_pairs_wanted(w->price, w->n, (double)w->sheets.people, (double)w->population.pairs,
+                              w->p->max_fn, w->p->max_none);
+    return (struct hn_pairs_wanted){round_up(w, p.hoped), round_up(w, p.likely)};
 }
 
 static void print_ties(const struct hn_price_work *w) {
@@ -244,18 +240,26 @@ static enum hn_code fail_to_recommend(struct hn_context *ctx, const struct hn_pr
 }
 
 static void print_wanted(const struct hn_price_work *w) {
-    const struct hn_price *p = NULL;
-    double more = is_by(w, "truth") ? 0 : pairs_wanted(w, &p);
+    if (is_by(w, "truth"))
+        return;
+    struct hn_pairs_wanted p = pairs_wanted(w);
     bool judged = w->sheets.n > 0;
-    if (more > (double)w->population.pairs)
-        printf("\nTo show that a setting has at most %g %% false negatives takes more judged pairs "
-               "than the %lld that there are.\n",
-               100 * w->p->max_fn, (long long)w->population.pairs);
-    else if (more > 0)
-        printf("\nAbout %.0f %sjudged pairs would show that %s has at most %g %% false negatives, "
-               "if the estimate of it holds (draw them with --sheet%s).\n",
-               more, judged ? "more " : "", hn_price_name(p).text, 100 * w->p->max_fn,
-               judged ? " and another --seed" : "");
+    double percent = 100 * w->p->max_fn;
+    if (isinf(judged ? p.hoped : p.likely))
+        printf("\nBy the estimates the %lld pairs that there are would not show a setting with at "
+               "most %g %% false negatives.\n",
+               (long long)w->population.pairs, percent);
+    else if (isinf(p.likely))
+        printf("\nSome %.0f more judged pairs would show a setting with at most %g %% false "
+               "negatives, if shares are as low as counted so far, which %lld pairs are too few to "
+               "tell (draw them with --sheet and another --seed).\n",
+               p.hoped, percent, (long long)w->sheets.people);
+    else
+        printf(
+            "\nWith some %.0f %sjudged pairs a setting would be shown to have at most %g %% false "
+            "negatives four times in five, if the %s (draw them with --sheet%s).\n",
+            p.likely, judged ? "more " : "", percent,
+            judged ? "estimates hold" : "rank model holds", judged ? " and another --seed" : "");
 }
 
 static void print_recommended(const struct hn_price_work *w) {
@@ -309,21 +313,22 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct hn_price_w
     json_t *rows = rows_of(w);
     if (!is_by(w, "judged"))
         columns[8].heading = NULL;
-    const struct hn_price *which;
-    double more =
-        w->p->recommend && w->recommended < 0 && !is_by(w, "truth") ? pairs_wanted(w, &which) : 0;
+    struct hn_pairs_wanted more = {0};
+    if (w->p->recommend && w->recommended < 0 && !is_by(w, "truth"))
+        more = pairs_wanted(w);
     if (json)
         return hn_json_print(
             ctx,
-            json_pack("{s:o, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:f, s:o}", "file",
-                      hn_json_text(w->corpus.info->file->path), "by", w->by, "judged",
+            json_pack("{s:o, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o}",
+                      "file", hn_json_text(w->corpus.info->file->path), "by", w->by, "judged",
                       (json_int_t)w->sheets.people, "answered", (json_int_t)w->sheets.answered,
                       "models", w->sheets.models ? w->sheets.models : "", "queries",
                       (json_int_t)w->corpus.info->n[HN_QUERIES], "decided",
                       (json_int_t)w->population.decided, "negatives", (json_int_t)w->miner.o.n,
                       "depth", (json_int_t)w->miner.o.depth, "recommended",
                       w->recommended < 0 ? "" : hn_price_name(&w->price[w->recommended]).text,
-                      "ties", ties_of(w), "pairs_wanted", more, "settings", rows),
+                      "ties", ties_of(w), "pairs_wanted", hn_json_real(more.likely), "pairs_hoped",
+                      hn_json_real(more.hoped), "settings", rows),
             stdout);
     printf("%s: %s of each of %s; false ones ", w->corpus.info->file->path,
            hn_counted(w->miner.o.n, "negative").text,
