@@ -29,13 +29,23 @@ int64_t hn_estimate_bytes(const double *at, const int64_t *bytes, int sizes, dou
 // build, or what has no sampler, with all pairs of items or with the items, whichever is closer to
 // the times. Of what grows with all pairs some grows with the items: lists of neighbours are kept,
 // and their pages cleared. Short trials tell the two apart roughly, so that no more than three
-// quarters are taken for the latter.
+// quarters are taken for the latter. Tried at the smaller size alone, a build grows with all pairs
+// unless its counter is below a quarter of them, a draw with the items if its counter is above
+// that.
 static double phase_seconds(const struct hn_probe_file *file, const struct hn_probe *p,
                             enum hn_probe_phase phase, double n) {
     const double *seconds = p->seconds[phase], *counter = p->counter[phase];
-    double all = seconds[file->sizes - 1], pairs = all, power = phase == HN_PROBE_EPOCH;
-    if (file->sizes == 1)
+    double all = seconds[p->tried > 1], pairs = all, power = phase == HN_PROBE_EPOCH;
+    if (file->sizes == 1 || p->tried == 0)
         return all;
+    if (p->tried == 1) {
+        double at = (double)file->n[0];
+        if (phase == HN_PROBE_BUILD)
+            power = counter[0] > 0 && counter[0] < at * at / 4 ? 1 : 2;
+        if (phase == HN_PROBE_NEXT)
+            power = counter[0] >= at * (double)file->few / 4;
+        return all * pow(n / at, power);
+    }
     double to = (double)file->n[1], more = to / (double)file->n[0];
     if (counter[0] > 0 && counter[1] > 0)
         power = fmax(0, fmin(2, log(counter[1] / counter[0]) / log(more)));
@@ -56,8 +66,10 @@ struct asked {
     double held; // bytes of results so far
 };
 
-// Bytes at the job's number of items. cell: of its sampler; NULL: of anything else.
-static double at_n(const struct asked *a, const struct hn_cell *cell, const int64_t *bytes) {
+// Bytes at the job's number of items, of a probe's `bytes`. cell: of its sampler; NULL: of anything
+// else. What was tried at the smaller size alone grows in proportion.
+static double at_n(const struct asked *a, const struct hn_cell *cell, const struct hn_probe *p,
+                   const int64_t *bytes) {
     const struct hn_job *job = a->plan->job;
     const struct hn_job_sampler *s = cell ? &job->sampler[cell->sampler] : NULL;
     double at[HN_PROBE_SIZES], n = (double)a->info->n;
@@ -69,7 +81,10 @@ static double at_n(const struct asked *a, const struct hn_cell *cell, const int6
             at[i] = s->type->entries(a->ctx, tried, a->file->n[i]);
         n = s->type->entries(a->ctx, s->params, a->info->n);
     }
-    return (double)hn_estimate_bytes(at, bytes, a->file->sizes, n);
+    const double once[] = {at[0], at[0]};
+    const int64_t same[] = {bytes[0], bytes[0]};
+    return (double)(p->tried == 1 ? hn_estimate_bytes(once, same, a->file->sizes, n)
+                                  : hn_estimate_bytes(at, bytes, a->file->sizes, n));
 }
 
 // Bytes of what is there beside an item: `matrices` steps, the quantities of all pairs, and tiles.
@@ -77,7 +92,7 @@ static double beside_bytes(const struct asked *a, int64_t matrices) {
     double tile = (double)TILE_ROWS * TILE_ROWS * sizeof(float);
     double tiles = a->file->sizes == 1 ? 0 : a->ctx->threads * tile; // as tried
     return (double)matrices * (double)hn_step_bytes(a->info) +
-           at_n(a, NULL, a->file->global.bytes) + tiles;
+           at_n(a, NULL, &a->file->global, a->file->global.bytes) + tiles;
 }
 
 // draws: it is the first of the cells that draw the same.
@@ -98,8 +113,8 @@ static void estimate_cell(struct asked *a, const struct hn_cell *cell, const str
     for (enum hn_probe_phase k = HN_PROBE_BUILD; k < HN_PROBE_PHASES && draws; k++)
         out->seconds += times[k] * phase_seconds(a->file, p, k, (double)a->info->n);
     a->held += more * p->held_batch_bytes;
-    double build = at_n(a, cell, p->build_bytes);
-    double drawn = at_n(a, cell, p->bytes) + fmax(0, more * p->batch_bytes);
+    double build = at_n(a, cell, p, p->build_bytes);
+    double drawn = at_n(a, cell, p, p->bytes) + fmax(0, more * p->batch_bytes);
     // The steps of a stale graph are both built on.
     out->bytes =
         whole_bytes((stale ? build + drawn : fmax(build, drawn)) + beside_bytes(a, 1 + stale));
@@ -116,7 +131,7 @@ static void estimate_swept(struct asked *a, const struct hn_item *item, const st
         times /= (double)a->info->steps; // a trial of all of them
     times *= (double)series;
     out->seconds = times * phase_seconds(a->file, p, HN_PROBE_BUILD, (double)a->info->n);
-    out->bytes = whole_bytes(at_n(a, NULL, p->bytes) + beside_bytes(a, series > 1 ? 2 : 1));
+    out->bytes = whole_bytes(at_n(a, NULL, p, p->bytes) + beside_bytes(a, series > 1 ? 2 : 1));
     a->held += (double)p->held_bytes * (times - 1);
 }
 
@@ -134,8 +149,10 @@ static void estimate_item(struct asked *a, const struct hn_item *item, bool draw
     const struct hn_cell *cell = item->kind == &hn_item_cell ? item->of : NULL;
     const struct hn_probe *p = hn_probe_of(a->file, job, item);
     bool lacking = cell && hn_plan_missing(a->info, job->sampler[cell->sampler].type);
-    bool tried = a->file->sizes > 0 && p->tried == a->file->sizes;
-    *out = (struct hn_estimate_item){.known = lacking || tried, .bytes = hn_step_bytes(a->info)};
+    bool tried = a->file->sizes > 0 && p->tried > 0;
+    *out = (struct hn_estimate_item){.known = lacking || tried,
+                                     .rough = !lacking && tried && p->tried < a->file->sizes,
+                                     .bytes = hn_step_bytes(a->info)};
     if (lacking || a->file->sizes == 0)
         return;
     a->held += (double)p->held_bytes;
@@ -184,6 +201,7 @@ static void sum_up(const struct hn_plan *plan, const struct hn_runner *run, doub
             item->bytes = hn_max(item->bytes, all);
         e->seconds += item->seconds;
         e->unknown += !item->known;
+        e->rough += item->rough;
         if (item->bytes > e->bytes) {
             e->bytes = item->bytes;
             snprintf(e->largest, sizeof e->largest, "%s", hn_item_label(&plan->item[i]).text);

@@ -15,6 +15,7 @@
 
 struct hn_estimate_item {
     bool known;     // false: it needs what a synthetic file lacks, or failed when tried
+    bool rough;     // its trial on the larger of two files did not end: by the smaller one alone
     double seconds; // wall time, reading the step and storing the result included
     int64_t bytes;  // peak of allocated memory, what the run held before included
 };
@@ -26,7 +27,7 @@ struct hn_estimate {
     double seconds;                // of all items that are known
     int64_t bytes;                 // largest
     char largest[HN_MESSAGE_MAX];  // label of what needs them
-    int64_t unknown;               // items
+    int64_t unknown, rough;        // items
     int64_t live;                  // bytes allocated before the run
     int64_t resident; // with all that is resident of the process before the run in place of `live`
 };

@@ -317,6 +317,7 @@ static enum hn_code find_global(struct hn_context *ctx, struct trial *t) {
         return ctx->code;
     p->seconds[HN_PROBE_BUILD][t->size] = hn_seconds_since(begun);
     p->bytes[t->size] = atomic_load(&ctx->memory.peak) - live;
+    p->tried++;
     return HN_OK;
 }
 
@@ -328,7 +329,7 @@ static enum hn_code try_size(struct hn_context *ctx, struct trial *t) {
     if (!code && !late)
         code = try_items(ctx, t);
     close_trial(ctx, t);
-    if (late) // nothing is known
+    if (late && t->size == 0) // nothing is known
         t->out->sizes = 0;
     return code;
 }

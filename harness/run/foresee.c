@@ -14,11 +14,13 @@
 #include <string.h>
 
 void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
-    char memory[33] = "?";
+    char time[40] = "?", memory[40] = "?";
+    const char *mark = item->rough ? "~" : item->known ? "" : ">";
+    if (item->known)
+        snprintf(time, sizeof time, "%s%s", mark, hn_seconds_text(item->seconds).text);
     if (item->known || item->bytes > 0) // else what was seen until the trial was given up
-        snprintf(memory, sizeof memory, "%s%s", item->known ? "" : ">",
-                 hn_bytes_text(item->bytes).text);
-    printf("%8s %9s  %s\n", item->known ? hn_seconds_text(item->seconds).text : "?", memory, label);
+        snprintf(memory, sizeof memory, "%s%s", mark, hn_bytes_text(item->bytes).text);
+    printf("%8s %9s  %s\n", time, memory, label);
 }
 
 void hn_print_total(const struct hn_estimate *e, int processes) {
@@ -39,7 +41,8 @@ static void print_cells(const struct hn_estimate *e, int64_t shown, int64_t all,
     if (idle > 0)
         fprintf(stderr, ", %" PRId64 " of them not applicable", idle);
     hn_print_total(e, 0);
-    fprintf(stderr, " (%s resident)%s\n", hn_bytes_text(e->resident).text,
+    fprintf(stderr, " (%s resident)%s%s\n", hn_bytes_text(e->resident).text,
+            e->rough ? "; ~: a guess, as the larger of two trials did not end in time" : "",
             e->unknown
                 ? "; ?: not estimated, as its trial did not end in time or would have too few items"
                 : "");
@@ -114,7 +117,7 @@ struct setting_line {
     int64_t cells, idle;
     int64_t batches; // of all its cells, or epochs; 0 = it draws none
     double seconds;
-    int64_t bytes, unknown;
+    int64_t bytes, unknown, rough;
 };
 
 // Appends the options in which entries of this sampler differ from each other.
@@ -173,6 +176,7 @@ static enum hn_code add_to_line(struct hn_context *ctx, const struct hn_plan *pl
     line->seconds += e->seconds;
     line->bytes = hn_max(line->bytes, e->bytes);
     line->unknown += !e->known;
+    line->rough += e->rough;
     return HN_OK;
 }
 
@@ -188,8 +192,9 @@ static void print_setting(const struct hn_job *job, const struct setting_line *s
         snprintf(batches, sizeof batches, "%" PRId64 "%s", s->batches,
                  job->batches > 0 ? "" : " ep.");
     if (s->idle < s->cells) {
-        snprintf(time, sizeof time, "%s", known ? hn_seconds_text(s->seconds).text : "?");
-        snprintf(memory, sizeof memory, "%s", known ? hn_bytes_text(s->bytes).text : "?");
+        const char *mark = known && s->rough ? "~" : "";
+        snprintf(time, sizeof time, "%s%s", mark, known ? hn_seconds_text(s->seconds).text : "?");
+        snprintf(memory, sizeof memory, "%s%s", mark, known ? hn_bytes_text(s->bytes).text : "?");
     }
     printf("%6" PRId64 " %9s %10s %10s  ", s->cells, batches, time, memory);
     int fits = LINE - BEFORE_LABEL, length = (int)strlen(s->label);

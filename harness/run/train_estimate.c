@@ -179,7 +179,7 @@ static struct hn_estimate_item carry_on(const struct hn_train_plan *plan, const 
                         : 1;
     double seconds = c->open + c->step * steps * longer + c->builds * steps / (double)c->steps +
                      evaluations * costs[evaluated].evaluation;
-    return (struct hn_estimate_item){true, seconds, c->bytes};
+    return (struct hn_estimate_item){.known = true, .seconds = seconds, .bytes = c->bytes};
 }
 
 static bool was_tried(const struct hn_train_plan *plan, const struct costs *costs, int64_t run,

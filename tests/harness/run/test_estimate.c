@@ -377,6 +377,41 @@ static void test_lacking(void) {
     tear_down(&b);
 }
 
+// Where time ends before the larger trial does there is a guess by the smaller one. Between too
+// little time for either and enough for both some time lets some cell end once.
+static void test_rough(void) {
+    struct bench b;
+    struct hn_job job;
+    struct hn_plan plan;
+    int64_t rough = 0;
+    set_up(&b);
+    make_series(&b, "30000", "8");
+    HN_CHECK(
+        &b.ctx,
+        read_text(&b,
+                  "version: 1\nsnapshots: s.h5\nbatch_size: 32\nbatches: 5\nmetrics: [fn_ratio]\n"
+                  "samplers: [knn, gcbs, batchsampler, mosaic, b3, stratified]\nfigures: none\n",
+                  NULL, &job));
+    HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
+    for (double seconds = .05; rough == 0 && seconds < 60; seconds *= 1.3) {
+        struct hn_estimate e;
+        int64_t marked = 0;
+        HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, NULL, seconds, &e));
+        for (int64_t i = 0; i < plan.n_items; i++)
+            if (e.item[i].rough) {
+                CU_ASSERT(e.item[i].known && e.item[i].seconds > 0);
+                CU_ASSERT(e.item[i].bytes > hn_step_bytes(hn_snapshot_info(plan.data[0].snapshot)));
+                marked++;
+            }
+        CU_ASSERT_EQUAL(e.rough, marked);
+        rough += marked;
+        hn_estimate_free(&b.ctx, &e);
+    }
+    CU_ASSERT(rough > 0);
+    hn_plan_free(&b.ctx, &plan);
+    tear_down(&b);
+}
+
 // Wherever memory runs out, an error or an estimate comes out, and nothing stays.
 static void test_no_memory(void) {
     struct bench b;
@@ -416,6 +451,7 @@ static const struct hn_test tests[] = {
     {"texts", test_texts},
     {"small file", test_small_file},
     {"large file", test_large_file},
+    {"rough", test_rough},
     {"gcbs", test_gcbs},
     {"lean", test_lean},
     {"stale graph", test_stale},
