@@ -29,24 +29,14 @@ int64_t hn_estimate_bytes(const double *at, const int64_t *bytes, int sizes, dou
 // build, or what has no sampler, with all pairs of items or with the items, whichever is closer to
 // the times. Of what grows with all pairs some grows with the items: lists of neighbours are kept,
 // and their pages cleared. Short trials tell the two apart roughly, so that no more than three
-// quarters are taken for the latter. Tried at the smaller size alone, a build grows with all pairs
-// unless its counter is below a quarter of them, a draw with the items if its counter is above
-// that.
+// quarters are taken for the latter.
 static double phase_seconds(const struct hn_probe_file *file, const struct hn_probe *p,
                             enum hn_probe_phase phase, double n) {
     const double *seconds = p->seconds[phase], *counter = p->counter[phase];
-    double all = seconds[p->tried > 1], pairs = all, power = phase == HN_PROBE_EPOCH;
-    if (file->sizes == 1 || p->tried == 0)
+    double all = seconds[file->sizes - 1], pairs = all, power = phase == HN_PROBE_EPOCH;
+    if (file->sizes == 1 || p->tried < file->sizes)
         return all;
-    if (p->tried == 1) {
-        double at = (double)file->n[0];
-        if (phase == HN_PROBE_BUILD)
-            power = counter[0] > 0 && counter[0] < at * at / 4 ? 1 : 2;
-        if (phase == HN_PROBE_NEXT)
-            power = counter[0] >= at * (double)file->few / 4;
-        return all * pow(n / at, power);
-    }
-    double to = (double)file->n[1], more = to / (double)file->n[0];
+    double to = (double)p->n[1], more = to / (double)p->n[0];
     if (counter[0] > 0 && counter[1] > 0)
         power = fmax(0, fmin(2, log(counter[1] / counter[0]) / log(more)));
     else if (phase == HN_PROBE_BUILD)
@@ -67,24 +57,21 @@ struct asked {
 };
 
 // Bytes at the job's number of items, of a probe's `bytes`. cell: of its sampler; NULL: of anything
-// else. What was tried at the smaller size alone grows in proportion.
+// else.
 static double at_n(const struct asked *a, const struct hn_cell *cell, const struct hn_probe *p,
                    const int64_t *bytes) {
     const struct hn_job *job = a->plan->job;
     const struct hn_job_sampler *s = cell ? &job->sampler[cell->sampler] : NULL;
     double at[HN_PROBE_SIZES], n = (double)a->info->n;
     for (int i = 0; i < a->file->sizes; i++)
-        at[i] = (double)a->file->n[i];
+        at[i] = (double)p->n[i];
     if (s && s->type->entries) {
         const void *tried = job->sampler[hn_probe_tries(job, cell->sampler)].params;
         for (int i = 0; i < a->file->sizes; i++)
-            at[i] = s->type->entries(a->ctx, tried, a->file->n[i]);
+            at[i] = s->type->entries(a->ctx, tried, p->n[i]);
         n = s->type->entries(a->ctx, s->params, a->info->n);
     }
-    const double once[] = {at[0], at[0]};
-    const int64_t same[] = {bytes[0], bytes[0]};
-    return (double)(p->tried == 1 ? hn_estimate_bytes(once, same, a->file->sizes, n)
-                                  : hn_estimate_bytes(at, bytes, a->file->sizes, n));
+    return (double)hn_estimate_bytes(at, bytes, a->file->sizes, n);
 }
 
 // Bytes of what is there beside an item: `matrices` steps, the quantities of all pairs, and tiles.
@@ -149,9 +136,9 @@ static void estimate_item(struct asked *a, const struct hn_item *item, bool draw
     const struct hn_cell *cell = item->kind == &hn_item_cell ? item->of : NULL;
     const struct hn_probe *p = hn_probe_of(a->file, job, item);
     bool lacking = cell && hn_plan_missing(a->info, job->sampler[cell->sampler].type);
-    bool tried = a->file->sizes > 0 && p->tried > 0;
+    bool tried = a->file->sizes > 0 && p->tried == a->file->sizes;
     *out = (struct hn_estimate_item){.known = lacking || tried,
-                                     .rough = !lacking && tried && p->tried < a->file->sizes,
+                                     .rough = !lacking && tried && p->half,
                                      .bytes = hn_step_bytes(a->info)};
     if (lacking || a->file->sizes == 0)
         return;

@@ -15,7 +15,7 @@
 
 struct hn_estimate_item {
     bool known;     // false: it needs what a synthetic file lacks, or failed when tried
-    bool rough;     // its trial on the larger of two files did not end: by the smaller one alone
+    bool rough;     // its trial on the larger of two files did not end: by smaller ones
     double seconds; // wall time, reading the step and storing the result included
     int64_t bytes;  // peak of allocated memory, what the run held before included
 };

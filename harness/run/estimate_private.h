@@ -16,6 +16,8 @@ enum hn_probe_phase { HN_PROBE_BUILD, HN_PROBE_EPOCH, HN_PROBE_NEXT, HN_PROBE_PH
 // the snapshot metrics, or the quantities of all pairs of the two views.
 struct hn_probe {
     int tried; // sizes at which it came to an end
+    bool half; // it did not at the larger one: the sizes are half of the smaller one, and this
+    int64_t n[HN_PROBE_SIZES]; // items
     // Of each phase once: seconds, and its counter of work; 0 or NaN: none.
     double seconds[HN_PROBE_PHASES][HN_PROBE_SIZES], counter[HN_PROBE_PHASES][HN_PROBE_SIZES];
     int64_t bytes[HN_PROBE_SIZES];       // peak of a cell of few batches, or of the item

@@ -11,12 +11,14 @@
 #include "samplers/sampler.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     BATCHES = 4, // of a short cell
     MANY = 36,   // of a longer one
     SHARE = 2,   // one thing takes at most this part of the time that is left
+    RESERVE = 4, // and this part of all is for halves of sizes
     PARTS = 4,   // of each long computation on a synthetic file
     COPIES = 8,
     PATH = 600
@@ -36,6 +38,7 @@ struct trial {
     bool in_parts;
     struct hn_file_parts parts;
     int size;    // index of it
+    bool halves; // what came to no end at the larger size is tried at half of the smaller one
     int64_t end; // of all trials
     struct hn_probe_file *out;
 };
@@ -257,6 +260,7 @@ static enum hn_code try_item(struct hn_context *ctx, struct trial *t, int64_t tu
     struct run few = {0}, many = {0};
     const char *status = "";
     enum hn_code code = run_item(ctx, t, turn, t->out->few, &few);
+    p->n[t->size] = t->items->n;
     p->bytes[t->size] = few.bytes; // seen, even if it came to no end
     p->seconds[HN_PROBE_BUILD][t->size] = few.rest;
     if (!code && !(code = measure_held(ctx, &few.results, &p->held_bytes)))
@@ -287,23 +291,63 @@ static bool is_tried(struct hn_context *ctx, const struct trial *t, const struct
     } else if (item->kind == &hn_item_study) {
         study = &job->study[((const struct hn_plan_study *)item->of)->study];
     }
-    return tried && hn_probe_of(t->out, job, item)->tried == t->size &&
+    const struct hn_probe *p = hn_probe_of(t->out, job, item);
+    return tried && p->tried == t->size && p->half == t->halves &&
            hn_probe_same(ctx, t->plan, t->info, t->items->n, sampler, study);
 }
 
-static enum hn_code try_items(struct hn_context *ctx, struct trial *t) {
-    for (int64_t i = 0; i < t->small.n_items; i++) {
-        const struct hn_item *item = &t->small.item[t->small.turn[i]];
-        if (!is_tried(ctx, t, item))
-            continue;
+// An item that is tried, and what it took at another size.
+struct tried_turn {
+    int64_t turn;
+    double seconds;
+};
+
+static double seconds_before(const struct trial *t, const struct hn_probe *p) {
+    int at = t->halves ? 1 : t->size - 1;
+    if (at < 0)
+        return 0;
+    double batches = (double)t->out->few + MANY;
+    return p->seconds[HN_PROBE_BUILD][at] + p->seconds[HN_PROBE_EPOCH][at] +
+           batches * (p->seconds[HN_PROBE_NEXT][at] + p->measure) + p->fixed;
+}
+
+static int by_seconds(const void *a, const void *b) {
+    const struct tried_turn *x = a, *y = b;
+    int seconds = (x->seconds > y->seconds) - (x->seconds < y->seconds);
+    return seconds ? seconds : (x->turn > y->turn) - (x->turn < y->turn);
+}
+
+static enum hn_code try_in_order(struct hn_context *ctx, struct trial *t,
+                                 const struct tried_turn *order, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        const struct hn_item *item = &t->small.item[t->small.turn[order[i].turn]];
         enum hn_code code = hn_check_stop(ctx);
         begin_share(ctx, t);
-        code = code ? code : try_item(ctx, t, i, hn_probe_of(t->out, &t->job, item));
+        code = code ? code : try_item(ctx, t, order[i].turn, hn_probe_of(t->out, &t->job, item));
         (void)end_share(ctx, &code);
         if (code)
             return code;
     }
     return HN_OK;
+}
+
+// The cheapest first, so that a dear item does not take the time of the others. What is tried stays
+// in the cache, so that no scope here may own it.
+static enum hn_code try_items(struct hn_context *ctx, struct trial *t) {
+    struct tried_turn *order = hn_alloc(ctx, t->small.n_items, sizeof *order);
+    int64_t n = 0;
+    if (!order)
+        return ctx->code;
+    for (int64_t i = 0; i < t->small.n_items; i++) {
+        const struct hn_item *item = &t->small.item[t->small.turn[i]];
+        if (is_tried(ctx, t, item))
+            order[n++] =
+                (struct tried_turn){i, seconds_before(t, hn_probe_of(t->out, &t->job, item))};
+    }
+    qsort(order, (size_t)n, sizeof *order, by_seconds);
+    enum hn_code code = try_in_order(ctx, t, order, n);
+    hn_free(ctx, order);
+    return code;
 }
 
 static enum hn_code find_global(struct hn_context *ctx, struct trial *t) {
@@ -317,6 +361,7 @@ static enum hn_code find_global(struct hn_context *ctx, struct trial *t) {
         return ctx->code;
     p->seconds[HN_PROBE_BUILD][t->size] = hn_seconds_since(begun);
     p->bytes[t->size] = atomic_load(&ctx->memory.peak) - live;
+    p->n[t->size] = t->items->n;
     p->tried++;
     return HN_OK;
 }
@@ -329,8 +374,54 @@ static enum hn_code try_size(struct hn_context *ctx, struct trial *t) {
     if (!code && !late)
         code = try_items(ctx, t);
     close_trial(ctx, t);
-    if (late && t->size == 0) // nothing is known
+    if (late && !t->halves) // nothing is known
         t->out->sizes = 0;
+    return code;
+}
+
+// What came to an end at the smaller size alone moves there to the place of the larger one.
+static int64_t move_up(struct hn_probe *p, int64_t n) {
+    int64_t moved = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (p[i].tried != 1)
+            continue;
+        p[i].tried = 0;
+        p[i].half = true;
+        p[i].n[1] = p[i].n[0];
+        p[i].bytes[1] = p[i].bytes[0];
+        p[i].build_bytes[1] = p[i].build_bytes[0];
+        for (int k = 0; k < HN_PROBE_PHASES; k++) {
+            p[i].seconds[k][1] = p[i].seconds[k][0];
+            p[i].counter[k][1] = p[i].counter[k][0];
+        }
+        moved++;
+    }
+    return moved;
+}
+
+static void count_halves(struct hn_probe *p, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        p[i].tried = p[i].half ? 2 * p[i].tried : p[i].tried;
+}
+
+// A machine that is busy lets the dearest cells end at the smaller size alone. Half of that, which
+// takes a half to a quarter of it, shows how they grow.
+static enum hn_code try_halves(struct hn_context *ctx, struct trial *t) {
+    const struct hn_job *job = t->plan->job;
+    struct hn_probe_file *f = t->out, kept = *f;
+    int64_t cells = job->n_samplers * job->n_batch_sizes;
+    if (move_up(f->cell, cells) + move_up(f->study, job->n_studies) + move_up(&f->step, 1) == 0)
+        return HN_OK;
+    t->size = 0;
+    t->halves = true;
+    f->n[0] = kept.n[0] / 2;
+    enum hn_code code = try_size(ctx, t);
+    f->n[0] = kept.n[0];
+    f->load = kept.load;
+    f->global = kept.global;
+    count_halves(f->cell, cells);
+    count_halves(f->study, job->n_studies);
+    count_halves(&f->step, 1);
     return code;
 }
 
@@ -341,7 +432,7 @@ enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, i
                       .info = hn_snapshot_info(plan->data[data].snapshot),
                       .in_parts = parts,
                       .out = out,
-                      .end = end};
+                      .end = end - (end - hn_wall_ns()) / RESERVE};
     *out = (struct hn_probe_file){.few = BATCHES};
     if (job->batches)
         out->few = hn_min(BATCHES, job->batches);
@@ -357,6 +448,9 @@ enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, i
     enum hn_code code = hn_cell_store_prepare(ctx, t.folder);
     for (; t.size < out->sizes && !code; t.size++)
         code = try_size(ctx, &t);
+    t.end = end;
+    if (!code && out->sizes == HN_PROBE_SIZES)
+        code = try_halves(ctx, &t);
     ctx->notes = said;
     hn_scratch_remove(ctx, t.folder);
     return code;

@@ -42,7 +42,7 @@ static void print_cells(const struct hn_estimate *e, int64_t shown, int64_t all,
         fprintf(stderr, ", %" PRId64 " of them not applicable", idle);
     hn_print_total(e, 0);
     fprintf(stderr, " (%s resident)%s%s\n", hn_bytes_text(e->resident).text,
-            e->rough ? "; ~: a guess, as the larger of two trials did not end in time" : "",
+            e->rough ? "; ~: roughly, by small trials, as a larger one did not end in time" : "",
             e->unknown
                 ? "; ?: not estimated, as its trial did not end in time or would have too few items"
                 : "");
