@@ -379,7 +379,7 @@ static enum hn_code try_size(struct hn_context *ctx, struct trial *t) {
     return code;
 }
 
-// What came to an end at the smaller size alone moves there to the place of the larger one.
+// Moves what came to an end at the smaller size alone to the place of the larger one.
 static int64_t move_up(struct hn_probe *p, int64_t n) {
     int64_t moved = 0;
     for (int64_t i = 0; i < n; i++) {
