@@ -42,7 +42,7 @@ test_help() {
     "$hardneg" completion bash | sed -n 's/^_hardneg_commands="\([^"]*\)".*/\1/p' | tr ' ' '\n' | sort >completed
     sed -n '/^exit codes/q; s/^  \([a-z]*\) .*/\1/p' "$work/out" | sort >grouped
     check "every command is in a group" cmp -s completed grouped
-    for what in samplers losses weightings metrics tasks figures formats; do
+    for what in samplers losses train-losses weightings metrics tasks figures formats; do
         expect "list $what" 0 '' list $what
         expect "list $what --json" 0 '' list $what --json
         if [ -n "$python" ]; then check "list $what --json is JSON" valid_json; fi
@@ -64,11 +64,10 @@ test_help() {
     done
     run list tasks --json
     jq -r '.tasks[].losses[]' "$work/out" | sort -u >trained
-    run list losses --json
-    check "list losses names what any task trains with" eval \
-        'test -s trained && test -z "$(jq -r ".losses[].name" "$work/out" | sort -u | comm -13 - trained)"'
-    expect "a loss of train alone" 0 '' list loss siglip
-    check "says so" says 'only for: *train$'
+    run list train-losses --json
+    check "list train-losses names what any task trains with" eval \
+        'test -s trained && test -z "$(jq -r ".[][].name" "$work/out" | sort -u | comm -13 - trained)"'
+    expect "a loss of train" 0 '' list train-loss siglip
     run list weightings --json
     for name in none debiased hcl gist fnc progcl tau_plus; do
         check "list weightings names $name" says "\"$name\""

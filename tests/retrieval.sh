@@ -1111,6 +1111,34 @@ assert 'max-rank=12' in c['options'] and c['share_hi'] <= .9 and c['negatives'] 
     expect "no certificate" 3 'is no certificate' mine many.h5 -n 4 -o others.jsonl --certificate for.json
 }
 
+# What is mined from runs of others is priced and certified as it is mined, each run by itself.
+test_certify_runs() {
+    run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
+    run mine many.h5 -n 30 --format trec -o near.trec
+    run mine many.h5 -n 30 --min-rank 41 --format trec -o far.trec
+    local mine='--candidates near.trec --candidates far.trec --quota 1,2'
+    with_python "certificates of runs" || return 0
+    # shellcheck disable=SC2086 # words are wanted
+    run mine many.h5 $mine -o mined.jsonl --json
+    cp out mined.json
+    expect "runs: priced" 0 '' price many.h5 --for "$mine" --json
+    pycheck "runs: as they are mined" "import json
+a, b = json.load(open('mined.json')), json.load(open('out'))
+lines = [json.loads(line) for line in open('mined.jsonl')]
+assert b['negatives'] == sum(len(l['neg_id']) for l in lines) == 2100
+assert a['sources'] == b['sources'] and [s['mined'] for s in b['sources']] == [700, 1400]
+assert abs(b['truth'] - sum(s['mined'] * s['false_negatives'] for s in b['sources']) / 2100) < 1e-12"
+    run price many.h5 --for "$mine" --sheet 200 -o c1.tsv
+    judge c1.tsv j1.tsv
+    expect "runs: shown, by run" 0 '^far.trec +21000 .*' price many.h5 --for "$mine" --max-fn 0.9 --judged j1.tsv --certificate cert.json
+    # shellcheck disable=SC2086 # words are wanted
+    expect "runs: certified" 0 '' mine many.h5 $mine -o certified.jsonl --certificate cert.json
+    pycheck "runs: certificate" "import json; assert len(json.load(open('certified.jsonl.certificate.json'))['candidates_sha256']) == 64"
+    expect "runs: certificate of others" 3 'certifies other negatives' mine many.h5 --candidates far.trec -n 3 -o others.jsonl --certificate cert.json
+    expect "runs: quota without" 2 'quota goes with --candidates' price many.h5 --for '--quota 1,2'
+    expect "runs: another number" 2 'makes 3 negatives, --negatives is 4' price many.h5 --for "$mine -n 4"
+}
+
 # A certificate by few verdicts of people, and those of a model on all pairs.
 test_certify_model() {
     run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force

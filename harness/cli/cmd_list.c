@@ -82,28 +82,16 @@ static json_t *samplers(void) {
     return list;
 }
 
-static bool is_loss_of_runs(const char *name) {
-    const struct hn_loss_type *l = hn_losses;
-    while (l->name && strcmp(l->name, name) != 0)
-        l++;
-    return l->name;
-}
-
-static void add_loss(json_t *list, const struct hn_loss_type *l, const char *only) {
-    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s*}", "name", l->name, "summary",
-                                          l->summary, "paper", l->source, "only", only));
-}
-
-// Those of runs, which `train` has, too; then those of `train` alone, marked by `only`.
-static json_t *losses(void) {
+static json_t *list_losses(const struct hn_loss_type *l) {
     json_t *list = json_array();
-    for (const struct hn_loss_type *l = hn_losses; l->name; l++)
-        add_loss(list, l, NULL);
-    for (const struct hn_loss_type *l = hn_objectives; l->name; l++)
-        if (!is_loss_of_runs(l->name))
-            add_loss(list, l, "train");
+    for (; l->name; l++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", l->name, "summary",
+                                              l->summary, "paper", l->source));
     return list;
 }
+
+static json_t *losses(void) { return list_losses(hn_losses); }
+static json_t *train_losses(void) { return list_losses(hn_objectives); }
 
 static json_t *weightings(void) {
     json_t *list = json_array();
@@ -186,6 +174,7 @@ static const struct {
     json_t *(*entries)(void);
 } lists[] = {{"samplers", "sampler", samplers},
              {"losses", "loss", losses},
+             {"train-losses", "train-loss", train_losses},
              {"weightings", "weighting", weightings},
              {"metrics", "metric", metrics},
              {"tasks", "task", tasks},
@@ -210,10 +199,7 @@ static void print_short(const json_t *entries) {
         column = (int)hn_max(column, (int64_t)strlen(get(json_array_get(entries, i), "name")));
     for (size_t i = 0; i < json_array_size(entries); i++) {
         const json_t *e = json_array_get(entries, i);
-        const char *only = get(e, "only");
-        char text[HN_MESSAGE_MAX];
-        hn_put_text(text, sizeof text, "%s%s%s", only ? only : "", only ? ": " : "", title_of(e));
-        hn_wrapped_print(text, column + 4, printf("  %s", get(e, "name")), stdout);
+        hn_wrapped_print(title_of(e), column + 4, printf("  %s", get(e, "name")), stdout);
     }
 }
 
@@ -250,7 +236,6 @@ static void print_entry(const json_t *e) {
     bool study = family && strcmp(family, "study") == 0;
     hn_wrapped_print(title_of(e), 4, printf("%s:", get(e, "name")), stdout);
     print_paragraph("source:", get(e, "paper"));
-    print_paragraph("only for:", get(e, "only"));
     print_paragraph("endings:", get(e, "endings"));
     print_paragraph("", get(e, "caption"));
     print_paragraph("differs:", get(e, "note"));
@@ -312,9 +297,10 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
             return print_named(ctx, call, k);
     }
     for (int i = 0; i < call->n_args; i++) {
-        int64_t k = hn_name_find(ctx, "list", call->args[i], names, LISTS,
-                                 ": samplers, losses, weightings, metrics, tasks, figures or "
-                                 "formats; or one of them: sampler NAME");
+        int64_t k =
+            hn_name_find(ctx, "list", call->args[i], names, LISTS,
+                         ": samplers, losses, train-losses, weightings, metrics, tasks, figures or "
+                         "formats; or one of them: sampler NAME");
         if (k < 0)
             return ctx->code;
         wanted[k] = true;
@@ -340,9 +326,11 @@ const struct hn_command hn_cmd_list = {
     .name = "list",
     .group = HN_GROUP_PROGRAM,
     .usage =
-        "hardneg list [samplers|losses|weightings|metrics|tasks|figures|formats]... [--json]\n"
+        "hardneg list [samplers|losses|train-losses|weightings|metrics|tasks|figures|formats]... "
+        "[--json]\n"
         "       hardneg list sampler|loss|weighting|metric|task|figure|format NAME... [--json]",
-    .summary = "list samplers, losses, weightings, metrics, tasks, figures and file formats",
+    .summary = "list samplers, losses of runs and of training, weightings, metrics, tasks, figures "
+               "and file formats",
     .details = "Lists everything unless arguments name some of it. With the name of an entry "
                "prints its source, its options and its columns; --json always has these.",
     .examples = "hardneg list samplers\nhardneg list sampler batchsampler",

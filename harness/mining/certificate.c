@@ -40,7 +40,7 @@ enum hn_code hn_certificate_write(struct hn_context *ctx, const struct hn_certif
         ctx,
         json_pack(
             "{s:s, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:s, s:f, s:f, s:I, s:f, s:f, s:f, s:f, "
-            "s:I, s:I, s:I, s:I, s:s}",
+            "s:I, s:I, s:I, s:I, s:s, s:s*}",
             "kind", kind, "program", hn_version, "snapshot", hn_json_text(file->path),
             "snapshot_sha256", c->corpus->sha256, "options", options, "step", (json_int_t)step,
             "dim", (json_int_t)c->corpus->data.rows[HN_CORPUS].cols, "negatives",
@@ -48,7 +48,8 @@ enum hn_code hn_certificate_write(struct hn_context *ctx, const struct hn_certif
             1 - HN_CERTIFY_LEVEL, "judged", (json_int_t)c->pairs, "relevant", c->relevant, "share",
             c->share.mean, "share_lo", c->share.lo, "share_hi", c->share.hi, "judges",
             (json_int_t)c->judges, "seed", (json_int_t)c->seed, "decided", (json_int_t)c->decided,
-            "answered", (json_int_t)c->answered, "models", c->models),
+            "answered", (json_int_t)c->answered, "models", c->models, "candidates_sha256",
+            c->candidates),
         path);
 }
 

@@ -16,9 +16,10 @@ struct hn_certificate {
     int64_t pairs, judges;      // judged pairs; judges of one at most
     int64_t negatives, decided; // all; of them judged before, in the snapshot
     double relevant;
-    int64_t answered;   // pairs that models judged, too
-    const char *models; // their names; "": none
-    const char *sha256; // of the negatives
+    int64_t answered;       // pairs that models judged, too
+    const char *models;     // their names; "": none
+    const char *sha256;     // of the negatives
+    const char *candidates; // of the runs that they are of; NULL: there are none
 };
 // A row of negatives goes into their digest.
 void hn_certificate_add(struct hn_digest *d, int64_t query, const int32_t *id, int64_t n);

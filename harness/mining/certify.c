@@ -8,6 +8,7 @@
 #include "harness/mining/certificate.h"
 #include "harness/mining/corpus.h"
 #include "harness/mining/price_work.h"
+#include "harness/mining/sources.h"
 #include "results/records.h"
 #include "retrieval/certify_model.h"
 #include "retrieval/listed.h"
@@ -29,9 +30,19 @@ struct negatives {
     char sha256[HN_DIGEST_TEXT];
 };
 
+// Options of mine that decide its negatives.
+struct mine_options {
+    struct hn_mine_options o;
+    struct hn_source_rules from;
+};
+static const struct hn_option option_table[] = {
+    HN_MINE_OPTIONS(struct mine_options, o.), HN_SOURCE_OPTIONS(struct mine_options, from.), {0}};
+
 struct work {
     struct hn_price_work *w;
-    struct hn_mine_options o;
+    struct mine_options mine;
+    struct hn_source_runs runs; // of its --candidates
+    const char *candidates;     // their digest; NULL: there are none
     struct hn_mined mined;
     struct hn_price price;
     struct negatives all;
@@ -46,18 +57,18 @@ struct work {
 };
 
 // Splits the text at blanks; `mine` reads its options likewise.
-static enum hn_code parse(struct hn_context *ctx, const char *text, struct hn_mine_options *o) {
+static enum hn_code parse(struct hn_context *ctx, const char *text, struct mine_options *o) {
     int n = 1, positional = 0;
     char *copy = hn_strdup(ctx, text), *rest = copy;
     char **argv = hn_alloc(ctx, (int64_t)strlen(text) + 2, sizeof *argv);
     const char **other = hn_alloc(ctx, (int64_t)strlen(text) + 2, sizeof *other);
-    if (!copy || !argv || !other || hn_options_init(ctx, hn_mine_table, o))
+    if (!copy || !argv || !other || hn_options_init(ctx, option_table, o))
         return ctx->code;
     static char name[] = "mine";
     argv[0] = name;
     for (char *word; (word = strtok_r(rest, " \t\n", &rest)); n++)
         argv[n] = word;
-    if (hn_options_argv(ctx, hn_mine_table, o, n, argv, other, &positional))
+    if (hn_options_argv(ctx, option_table, o, n, argv, other, &positional))
         return hn_fail_in(ctx, "--for");
     if (positional > 0)
         return hn_fail(ctx, HN_USAGE, "--for: %s is no option of mine that decides its negatives",
@@ -103,8 +114,10 @@ static enum hn_code list(struct hn_context *ctx, struct work *c) {
 
 static enum hn_code load(struct hn_context *ctx, struct work *c, const char *path) {
     struct hn_price_work *w = c->w;
-    if (parse(ctx, w->p->mine, &c->o) || hn_price_open(ctx, w, path) ||
-        hn_miner_open(ctx, &w->corpus.data, &c->o, path, &w->miner) ||
+    if (parse(ctx, w->p->mine, &c->mine) || hn_source_check(ctx, &c->mine.from, &c->mine.o.n) ||
+        hn_price_open(ctx, w, path) ||
+        hn_miner_open(ctx, &w->corpus.data, &c->mine.o, path, &w->miner) ||
+        hn_source_runs_open(ctx, &w->corpus, &c->mine.from, &w->miner, &c->runs, &c->candidates) ||
         hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], true, &w->pool) ||
         hn_miner_take(ctx, &w->miner, &w->pool, &c->mined) ||
         hn_mine_check(ctx, &w->miner, &c->mined.counts, path) ||
@@ -296,7 +309,7 @@ static json_t *document(const struct work *c) {
     const struct hn_price *p = &c->price;
     return json_pack(
         "{s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:o, s:o, s:o, s:s, "
-        "s:I, s:I, s:I, s:s}",
+        "s:I, s:I, s:I, s:s, s:o}",
         "file", hn_json_text(c->w->corpus.info->file->path), "for", c->w->p->mine, "queries",
         (json_int_t)c->mined.count, "negatives", (json_int_t)p->negatives, "hardness",
         hn_json_real(p->hardness.mean), "fewer", hn_json_real(p->fewer), "none",
@@ -307,7 +320,8 @@ static json_t *document(const struct work *c) {
         hn_json_real(c->w->p->max_fn), "verdict",
         isnan(c->w->p->max_fn) ? "" : verdict_name[c->verdict], "drawn", (json_int_t)c->drawn,
         "decided", (json_int_t)c->all.decided, "answered", (json_int_t)c->answered, "models",
-        c->models);
+        c->models, "sources",
+        hn_source_runs_list(&c->runs, &c->mined.counts, c->w->miner.truth.start != NULL));
 }
 
 // Exit codes: 0: within the limit; 1: above it; 5: more pairs are to be judged.
@@ -350,6 +364,7 @@ static enum hn_code certify(struct hn_context *ctx, struct work *c, const char *
                                             .judges = c->judges,
                                             .answered = c->answered,
                                             .models = c->models,
+                                            .candidates = c->candidates,
                                             .negatives = c->all.n + c->all.decided,
                                             .decided = c->all.decided,
                                             .sha256 = c->all.sha256};
@@ -367,6 +382,8 @@ enum hn_code hn_certify_run(struct hn_context *ctx, struct hn_price_work *w, con
         return ctx->code;
     if (!json && !w->quiet) {
         print_price(&c);
+        if (c.runs.sources.n > 0)
+            hn_source_runs_print(&c.runs, &c.mined.counts, c.w->miner.truth.start != NULL);
         if (!isnan(w->p->max_fn) && c.verdict == HN_CERTIFY_SHOWN)
             printf("Shown: at most %g %% of them are false.\n", 100 * w->p->max_fn);
         print_sheet(&c);

@@ -25,10 +25,11 @@
 
 struct mine_params {
     struct hn_mine_options o;
-    char *output, *scores, *rows, *certificate, *emit_pairs, *quota;
-    struct hn_text_list candidates, add_scores;
-    int format, unknown;
-    bool mpi, output_scores, fuse;
+    char *output, *scores, *rows, *certificate, *emit_pairs;
+    struct hn_source_rules from;
+    struct hn_text_list add_scores;
+    int format;
+    bool mpi, output_scores;
     int64_t step, dim, threads, memory, wait;
 };
 
@@ -57,21 +58,7 @@ static const struct hn_option mine_options[] = {
     {HN_FILE_OPTION(struct mine_params, certificate, "certificate",
                     "of these negatives, by `price --for`: written beside them as "
                     "OUTPUT.certificate.json; refused if it is of others")},
-    {HN_LIST_OPTION(struct mine_params, candidates, "candidates",
-                    "look at the passages of this run of TREC in place of each query's nearest: of "
-                    "BM25, another encoder, an index; ranked by the cosines of the rows; may be "
-                    "given again: all of them"),
-     .metavar = "RUN"},
-    {HN_TEXT_OPTION(struct mine_params, quota, "quota",
-                    "negatives of a query from each run of --candidates, in their order (3,2); one "
-                    "that several list counts for the first that has a place left"),
-     .metavar = "N,..."},
-    {HN_BOOL_OPTION(struct mine_params, fuse, "fuse", NULL,
-                    "order the candidates of the runs by their ranks there, the sum of 1 / (60 + "
-                    "rank), in place of cosines, which filters look at as before")},
-    {HN_CHOICE_OPTION(struct mine_params, unknown, "unknown", "refuse", hn_unknown_name,
-                      "lines of --candidates whose id the file does not have"),
-     .metavar = "HOW"},
+    HN_SOURCE_OPTIONS(struct mine_params, from.),
     {HN_TEXT_OPTION(struct mine_params, rows, "rows",
                     "share the queries with others that have the same --output: part i of n, as a "
                     "process of its own; 1/1 goes on where one that was killed stopped"),
@@ -128,13 +115,8 @@ static enum hn_code read_texts(struct hn_context *ctx, struct work *w) {
 }
 
 static enum hn_code read_candidates(struct hn_context *ctx, struct work *w, const char **settings) {
-    const struct mine_params *p = w->p;
-    const struct hn_source_rules rules = {.path = p->candidates,
-                                          .quota = p->quota,
-                                          .fuse = p->fuse,
-                                          .unknown = (enum hn_unknown)p->unknown};
     const char *digest;
-    if (hn_source_runs_open(ctx, &w->corpus, &rules, &w->miner, &w->runs, &digest))
+    if (hn_source_runs_open(ctx, &w->corpus, &w->p->from, &w->miner, &w->runs, &digest))
         return ctx->code;
     if (digest)
         *settings = hn_format(ctx, "%s; candidates %s", *settings, digest);
@@ -151,20 +133,12 @@ static enum hn_code check_pairs(struct hn_context *ctx, struct work *w) {
                    "scores, --rank-by scores, or --guide for a file without a teacher");
 }
 
-static enum hn_code check_sources(struct hn_context *ctx, const struct mine_params *p,
-                                  struct hn_mine_options *o) {
-    const struct hn_source_rules rules = {.path = p->candidates, .quota = p->quota};
-    if ((p->quota || p->fuse) && p->candidates.count == 0)
-        return hn_fail(ctx, HN_USAGE, "%s goes with --candidates", p->quota ? "--quota" : "--fuse");
-    return hn_source_quota(ctx, &rules, p->o.n, &o->n);
-}
-
 static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char *path) {
     const struct mine_params *p = w->p;
     struct hn_mine_options o = p->o;
     const char *scores;
     if (hn_corpus_open(ctx, path, p->step, w->parts.folder ? &w->parts : NULL, &w->corpus) ||
-        hn_corpus_cut(ctx, p->dim, &w->corpus) || check_sources(ctx, p, &o) ||
+        hn_corpus_cut(ctx, p->dim, &w->corpus) || hn_source_check(ctx, &p->from, &o.n) ||
         hn_scores_add(ctx, &w->corpus, &p->add_scores, p->emit_pairs != NULL, &scores) ||
         hn_miner_open(ctx, &w->corpus.data, &o, path, &w->miner) || check_pairs(ctx, w))
         return ctx->code;
@@ -176,7 +150,7 @@ static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char
                             scores ? scores : "", p->emit_pairs ? "; pairs" : "")
                 : NULL;
     w->file.miner = &w->miner;
-    w->file.run = p->candidates.item;
+    w->file.run = p->from.path.item;
     if (w->mining.settings && read_candidates(ctx, w, &w->mining.settings))
         return ctx->code;
     return !w->mining.settings || (w->mining.file && read_texts(ctx, w)) ? ctx->code : HN_OK;

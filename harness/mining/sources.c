@@ -10,11 +10,13 @@
 
 enum { SAMPLE = 200 }; // queries whose nearest passages are looked for in each run
 
-enum hn_code hn_source_quota(struct hn_context *ctx, const struct hn_source_rules *rules,
-                             int64_t given, int64_t *n) {
-    int64_t quota[HN_SOURCES_MAX];
+enum hn_code hn_source_check(struct hn_context *ctx, const struct hn_source_rules *rules,
+                             int64_t *n) {
+    int64_t quota[HN_SOURCES_MAX], given = *n;
     int count = 0;
-    *n = given;
+    if ((rules->quota || rules->fuse) && rules->path.count == 0)
+        return hn_fail(ctx, HN_USAGE, "%s goes with --candidates",
+                       rules->quota ? "--quota" : "--fuse");
     if (!rules->quota)
         return HN_OK;
     if (hn_int_list(ctx, "--quota", rules->quota, HN_SOURCES_MAX, quota, &count))

@@ -10,10 +10,32 @@
 
 struct hn_source_rules {
     struct hn_text_list path;
-    const char *quota; // "3,2": negatives of each run; NULL: no limit
-    bool fuse;         // ordered by reciprocal ranks
+    char *quota; // "3,2": negatives of each run; NULL: no limit
+    bool fuse;   // ordered by reciprocal ranks
     enum hn_unknown unknown;
 };
+
+// Options of runs as entries of an option table. `type` holds a struct hn_source_rules in its
+// member m with prefix `m.`.
+#define HN_SOURCE_OPTIONS(type, prefix)                                                            \
+    {HN_LIST_OPTION(type, prefix path, "candidates",                                               \
+                    "look at the passages of this run of TREC in place of each query's nearest: "  \
+                    "of BM25, another encoder, an index; ranked by the cosines of the rows; may "  \
+                    "be given again: all of them"),                                                \
+     .metavar = "RUN"},                                                                            \
+        {HN_TEXT_OPTION(                                                                           \
+             type, prefix quota, "quota",                                                          \
+             "negatives of a query from each run of --candidates, in their order "                 \
+             "(3,2); one that several list counts for the first that has a place left"),           \
+         .metavar = "N,..."},                                                                      \
+        {HN_BOOL_OPTION(type, prefix fuse, "fuse", NULL,                                           \
+                        "order the candidates of the runs by their ranks there, the sum of 1 / "   \
+                        "(60 + rank), in place of cosines, which filters look at as before")},     \
+    {                                                                                              \
+        HN_CHOICE_OPTION(type, prefix unknown, "unknown", "refuse", hn_unknown_name,               \
+                         "lines of --candidates whose id the file does not have"),                 \
+            .metavar = "HOW"                                                                       \
+    }
 
 struct hn_source_runs {
     struct hn_source_rules rules;
@@ -23,11 +45,10 @@ struct hn_source_runs {
     int64_t sample, nearest;                 // of how many queries, and how many passages
 };
 
-// The sum of --quota, which is the number of negatives; given: --negatives, or INT64_MIN. HN_USAGE:
-// the list is wrong, or another number is given.
-HN_MUST_USE enum hn_code hn_source_quota(struct hn_context *ctx,
-                                         const struct hn_source_rules *rules, int64_t given,
-                                         int64_t *n);
+// Checks that what is given goes together. *n: --negatives, or INT64_MIN; becomes the sum of
+// --quota, where that is given. HN_USAGE: the list is wrong, or another number is given.
+HN_MUST_USE enum hn_code hn_source_check(struct hn_context *ctx,
+                                         const struct hn_source_rules *rules, int64_t *n);
 // Reads the runs for a miner that is open, which borrows *out, and measures how many of the n
 // nearest passages of some queries each lists. *digest, of all of it, belongs to the owner of the
 // time, as arrays do; NULL: there are no runs.
