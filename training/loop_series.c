@@ -2,6 +2,7 @@
 // Snapshots of a run: each at once in a file of its own, x, x1 and x2 [n x d] as floats, so that an
 // interrupted run keeps them; at the end they become one series (INTERFACE: snapshot file).
 #include "core/bytes.h"
+#include "core/files.h"
 #include "datasets/snapshot.h"
 #include "training/loop_private.h"
 
@@ -67,7 +68,10 @@ static enum hn_code join(struct hn_context *ctx, struct hn_loop *loop,
     return HN_OK;
 }
 
+// A process that was killed as it wrote a part may have been dying still when the next one wrote the
+// same, which then took the temporary file for another's.
 static void remove_parts(struct hn_context *ctx, struct hn_loop *loop) {
+    hn_temporary_sweep(loop->spec->folder, "step-");
     for (int64_t step = 0; step <= loop->spec->adam.steps; step++) {
         HN_SCOPE(ctx);
         char *path = hn_loop_series_due(loop->spec, step) ? part_path(ctx, loop, step) : NULL;
