@@ -48,8 +48,7 @@ static enum hn_code choose_measure(struct page *p, int measure) {
 }
 
 static const char *verdict_of(const struct page *p, int64_t entry) {
-    const char *verdict = hn_board_verdict_of(p->b, entry, p->measure);
-    return verdict ? verdict : "not measured";
+    return hn_board_verdict_of(p->b, entry, p->measure);
 }
 
 static void put_names(FILE *html, const struct page *p, enum hn_board_verdict wanted,
@@ -363,7 +362,7 @@ static enum hn_code put_page(struct page *p) {
     if (isfinite(b->seconds))
         fprintf(p->html,
                 ". Of each entry only what costs at most %.4g ms a batch, build included; where "
-                "nothing does, it is Uniform",
+                "nothing does, it is Uniform; one that is too dear everywhere has no score",
                 1e3 * b->seconds);
     fputs(".</p>\n", p->html);
     put_choice(p->html);

@@ -288,6 +288,11 @@ static void describe(const struct hn_overview *o, struct hn_board_entry *e) {
     e->cost = sum / n;
 }
 
+bool hn_board_is_dear(const struct hn_board *b, int64_t entry) {
+    const struct hn_board_entry *e = &b->entry[entry];
+    return e->dear > 0 && e->dear == e->settings * b->encoders;
+}
+
 static enum hn_code add_entry(struct reading *a, const struct hn_board_file *f) {
     struct hn_context *ctx = a->ctx;
     const struct hn_results *r = f->results;
@@ -316,7 +321,7 @@ static enum hn_code add_entry(struct reading *a, const struct hn_board_file *f) 
     for (int m = 0; m < HN_BOARD_MEASURES; m++)
         for (int64_t i = 0; i < b->encoders; i++)
             score(a, &o, b->entries, m, i);
-    if (e->dear == e->settings * b->encoders) // Uniform everywhere is no score of the entry
+    if (hn_board_is_dear(b, b->entries)) // Uniform everywhere is no score of the entry
         forget_values(b, b->entries);
     b->entries++;
     return HN_OK;

@@ -79,6 +79,9 @@ struct hn_board_wish {
 HN_MUST_USE enum hn_code hn_board_read(struct hn_context *ctx, const struct hn_board_file *file,
                                        int64_t n, struct hn_board_wish wish, struct hn_board *out);
 
+// True if the limit of cost left out all settings of an entry on all encoders.
+bool hn_board_is_dear(const struct hn_board *b, int64_t entry);
+
 // Score `score` by measure `measure`.
 struct hn_board_score {
     int measure, score;
@@ -96,7 +99,7 @@ extern const char *const hn_board_verdicts[]; // "open", "ahead", "tied", "behin
 // Of a mean share over kinds and the same excess in points, or differences of two: tied if either
 // interval lies within its HN_BOARD_TIE, else ahead or behind if `p`, of the share, is at most .05.
 enum hn_board_verdict hn_board_judge(struct hn_mean share, struct hn_mean points, double p);
-// The verdict of an entry against the reference; NULL: it is not measured.
+// The verdict of an entry against the reference; else "too dear" or "not measured".
 const char *hn_board_verdict_of(const struct hn_board *b, int64_t entry, int measure);
 
 // Two entries by the share, a minus b.

@@ -34,7 +34,7 @@ static json_t *measure_of(const struct hn_board *b, int64_t entry, int measure, 
         json_object_set_new(all, score_names[s], one);
     }
     const char *verdict = hn_board_verdict_of(b, entry, measure);
-    json_object_set_new(all, "verdict", json_string(verdict ? verdict : "not measured"));
+    json_object_set_new(all, "verdict", json_string(verdict));
     json_object_set_new(all, "rank", hn_json_real(rank));
     return all;
 }
@@ -174,10 +174,11 @@ void hn_board_markdown(const json_t *document, FILE *out) {
           out);
     const json_t *seconds = json_object_get(document, "within_seconds");
     if (json_is_number(seconds))
-        fprintf(out,
-                "Of entries only what costs at most %.4g ms a batch, build included; where nothing "
-                "of an entry does, it is Uniform.\n\n",
-                1e3 * json_number_value(seconds));
+        fprintf(
+            out,
+            "Of entries only what costs at most %.4g ms a batch, build included; where nothing "
+            "of an entry does, it is Uniform; one that is too dear everywhere has no score.\n\n",
+            1e3 * json_number_value(seconds));
     hn_records_markdown(columns, rows, out);
     json_decref(rows);
 }

@@ -44,9 +44,10 @@ const char *hn_board_verdict_of(const struct hn_board *b, int64_t entry, int mea
     const struct hn_board_score share = {measure, HN_BOARD_SHARE},
                                 points = {measure, HN_BOARD_EXCESS};
     struct hn_mean m = hn_board_over_kinds(b, entry, share, false);
-    return isnan(m.mean) ? NULL
-                         : hn_board_verdicts[hn_board_judge(
-                               m, hn_board_over_kinds(b, entry, points, false), hn_mean_p(m))];
+    if (isnan(m.mean))
+        return hn_board_is_dear(b, entry) ? "too dear" : "not measured";
+    return hn_board_verdicts[hn_board_judge(m, hn_board_over_kinds(b, entry, points, false),
+                                            hn_mean_p(m))];
 }
 
 // Differences of two entries over kinds, a minus b.
