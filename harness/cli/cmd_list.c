@@ -328,7 +328,8 @@ const struct hn_command hn_cmd_list = {
     .usage =
         "hardneg list [samplers|losses|train-losses|weightings|metrics|tasks|figures|formats]... "
         "[--json]\n"
-        "       hardneg list sampler|loss|weighting|metric|task|figure|format NAME... [--json]",
+        "       hardneg list sampler|loss|train-loss|weighting|metric|task|figure|format NAME... "
+        "[--json]",
     .summary = "list samplers, losses of runs and of training, weightings, metrics, tasks, figures "
                "and file formats",
     .details = "Lists everything unless arguments name some of it. With the name of an entry "

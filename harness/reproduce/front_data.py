@@ -166,7 +166,10 @@ def draw(font, character, rng):
 
 
 def write_glyphs(rng, folder):
-    from PIL import ImageFont
+    try:
+        from PIL import ImageFont
+    except ImportError:
+        lacking("letters are drawn by Pillow, which is not here (package python3-pil)")
 
     characters, paths = string.ascii_letters + string.digits, list(faces())
     most = MOST // len(characters)
