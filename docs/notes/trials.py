@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The experiments of docs/notes/trials.md.
 
-    trials.py KIND                               prints the tables of a kind of pairs (code, packages), of its CSV
+    trials.py KIND                               prints the tables of a kind of trial (code, packages, samplers), of its CSV
     trials.py KIND --figure FILE.svg             draws them, with gnuplot
     trials.py KIND HARDNEG DATA OUT SEED...      trains what OUT does not hold yet, and writes the CSV anew: a row a run, values in points
 
@@ -47,6 +47,15 @@ PACKAGES = {name: CODE[name] for name in ("uniform", "uniform again", "gcbs", "m
     "4 mined, 31": negatives(4, 31, 200),
     "4 mined, 200": negatives(4, 200, 1000),
 }
+# The entries of the board (harness/reproduce/board/), a setting each.
+SAMPLERS = {name: CODE[name] for name in ("uniform", "uniform again")} | {
+    "gcbs": ["samplers=[{gcbs: {keep: 256}}]"],
+    "mosaic .5": ["samplers=[{mosaic: {lambda: 0.5}}]"],
+    "mosaic .7": ["samplers=[{mosaic: {lambda: 0.7}}]"],
+    "mosaic .9": ["samplers=[{mosaic: {lambda: 0.9}}]"],
+    "batchsampler": ["samplers=[{batchsampler: {M: 1000, K: 100}}]"],
+    "jest": ["samplers=[{jest: {score: hard, scale: 20}}]"],
+} | {name: [f"samplers=[{name}]"] for name in ("knn", "b3", "cde", "hard-negative", "ngame", "osgd", "stratified", "tas-b")}
 
 
 class Kind:
@@ -64,6 +73,8 @@ KINDS = {
                  [("4 random of train", "uniform"), ("4 mined", "4 random of train")]),
     "packages": Kind("trials-packages.csv", "packages", 8, PACKAGES, (["adam.rate=[0.00025, 0.0005, 0.001]", "temperature=[0.03, 0.05, 0.1]"],),
                      [(name, "uniform") for name in list(PACKAGES)[1:]] + [(f"4 mined, {k}", "4 random") for k in (11, 31, 200)]),
+    "samplers": Kind("trials-samplers.csv", "packages", 8, SAMPLERS, (["adam.rate=[0.00025, 0.0005, 0.001]", "temperature=[0.03, 0.05, 0.1]"],),
+                     [(name, "uniform") for name in list(SAMPLERS)[1:]]),
 }
 kind = KINDS.get((sys.argv + [""])[1]) or sys.exit(__doc__)
 
