@@ -12,7 +12,7 @@ void hn_markdown_put(FILE *out, const char *text) {
             fputc(' ', out);
         else if (strchr("<>&@#", *s))
             fprintf(out, "&#%d;", *s);
-        else if (strchr("\\`*_{}[]()!|~", *s))
+        else if (strchr("\\`*_{}[]!|~", *s))
             fprintf(out, "\\%c", *s);
         else
             fputc(*s, out);
@@ -21,7 +21,7 @@ void hn_markdown_put(FILE *out, const char *text) {
 
 static void put_head(const struct hn_record_column *column, FILE *out) {
     for (const struct hn_record_column *c = column; c->heading; c++)
-        fprintf(out, *c->heading ? "| %s " : "| ", c->heading);
+        hn_print(out, hn_markdown_put, *c->heading ? "| %s " : "| ", c->heading);
     fputs("|\n", out);
     for (const struct hn_record_column *c = column; c->heading; c++)
         fputs(c->width < 0 ? "| --- " : "| ---: ", out);

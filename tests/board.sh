@@ -111,6 +111,25 @@ test_scores() {
     check "scores: as by Python" "$python" "$here/board_scores.py" out reference.h5 twin.h5 knn-twin.h5
 }
 
+# What entries were worth in training stands beside their scores, to Uniform by data set and seed.
+test_outcome() {
+    with_python "trainings beside a board" || return 0
+    printf '%s\n' 'data,entry,seed,"acc, <b>%"' x,uniform,1,70 x,twin,1,70.5 x,knn-twin,1,73 y,uniform,1,50 y,twin,1,50.1 y,knn-twin,1,52 >acc.csv
+    expect "trainings: a table" 0 '^\| .*knn-twin \|.* 2\.50 \| - \|$' board reference.h5 twin.h5 knn-twin.h5 --outcome acc.csv -o trained.html
+    check "trainings: no correlation of two entries" test "$(grep -c "Rank correlation" out)$(grep -c "over 2 entries: too few" trained.html)" = 03
+    check "trainings: in the page" test "$(grep -c '<b>%' trained.html)$(grep -c 'id="*trainings' trained.html)" = 01
+    expect "trainings: a document" 0 '' board reference.h5 twin.h5 knn-twin.h5 --outcome acc.csv --json
+    pycheck "trainings: differences" "import json
+b = json.load(open('out')); m, = b['outcome']['measures']
+e = {e['entry']: e['outcome'][m]['mean'] for e in b['entries']}
+assert m == 'acc, <b>%' and b['outcome']['data'] == 2 and abs(e['twin'] - .3) < 1e-12 and abs(e['knn-twin'] - 2.5) < 1e-12
+assert b['outcome']['correlations']['mean'][m]['share']['entries'] == 2"
+    echo x,other,1,1 >>acc.csv
+    expect "trainings: of no entry" 0 "acc.csv: 'other' is left out: no entry of this board has the name" board reference.h5 twin.h5 knn-twin.h5 --outcome acc.csv
+    expect "trainings: no file" 3 'absent.csv' board reference.h5 twin.h5 --outcome absent.csv
+    expect "trainings: not while measuring" 2 '--outcome are for a page' board --suite suite.yaml -o x.h5 --outcome acc.csv
+}
+
 # Uniform under another name is tied, or at least never told apart, and an oracle ahead, on 20 of 20 drawings of kinds.
 test_truth() {
     with_python "known truth" || return 0
@@ -202,5 +221,5 @@ test_wrong_files() {
     expect "wrong: an entry without a suite" 2 'entry needs --suite' board --entry twin.yaml reference.h5
 }
 
-run_tests "${2:-}" "test_made" test_made test_page test_guide test_given test_scores test_truth test_kept test_wrong_entries test_wrong_suites test_wrong_files
+run_tests "${2:-}" "test_made" test_made test_page test_guide test_given test_scores test_outcome test_truth test_kept test_wrong_entries test_wrong_suites test_wrong_files
 finish

@@ -18,7 +18,7 @@ export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1:${UBSAN_OPTIONS:-}"
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
 
 # The long ones, longest first: scripts of the command line, and unit suites that `check` leaves out.
-scripts="inject random_jobs yours board cli import retrieval choose sample regress rows faults strangers memory train page reproduce torture kills guides python hostile install"
+scripts="inject random_jobs yours board cli import retrieval choose sample regress rows faults strangers memory train page reproduce torture kills guides python hostile install workflows"
 long="run_memory estimate run run_values age job_hostile figures report images store probe image_tasks topk snapshot_faults study_run every_task training screen_series screen fuzz text_exact wl weighting page_layout halving judged_pairs captions slowdown fronts compare gcbs_threshold option parts every_study claims_judge spearman"
 
 # The command of a suite.
@@ -31,7 +31,7 @@ command_of() {
     hostile) echo "tests/hostile.py $BUILD/hardneg --cases 160" ;;
     random_jobs) echo "tests/random_jobs.py $BUILD/hardneg --jobs 25" ;;
     inject) echo "tests/inject.py $BUILD/hardneg --most 1" ;;
-    board | cli | import | yours | retrieval | choose | sample | page | regress | rows | faults | strangers | memory | reproduce) echo "tests/$1.sh $BUILD/hardneg" ;;
+    board | cli | import | yours | retrieval | choose | sample | page | regress | rows | faults | strangers | memory | reproduce | workflows) echo "tests/$1.sh $BUILD/hardneg" ;;
     *) find tests -name "test_$1.c" | sed "s,^,$BUILD/,; s,\.c$,," ;; # of a source that is gone a program may be left
     esac
 }

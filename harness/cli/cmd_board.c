@@ -2,6 +2,7 @@
 // `hardneg board`: measures an entry on a suite, or scores entries against the suite's reference.
 #include "core/files.h"
 #include "core/sweep/blas.h"
+#include "datasets/text.h"
 #include "harness/board/board.h"
 #include "harness/cli/command.h"
 #include "harness/host/memory.h"
@@ -12,7 +13,7 @@
 #include <math.h>
 
 struct board_params {
-    char *suite, *entry, *output;
+    char *suite, *entry, *output, *outcome;
     struct hn_text_list kinds;
     double within_ms;
     int64_t threads, memory;
@@ -33,6 +34,11 @@ static const struct hn_option board_options[] = {
             "score what costs at most so many milliseconds a batch, build included; where nothing "
             "of an entry does, it is Uniform (default: any cost)"),
      .metavar = "MS"},
+    {OPTION(TEXT, outcome, "outcome",
+            "what the entries were worth in training, beside their scores: a table with commas "
+            "whose columns are entry, data, seed and accuracies; differences to its rows of "
+            "`uniform`"),
+     .metavar = "CSV"},
     {OPTION(THREADS, "")},
     {OPTION(MEMORY, "; a job that would take more is refused")},
     {0},
@@ -44,10 +50,10 @@ static enum hn_code measure(struct hn_context *ctx, const struct hn_call *call,
     struct hn_suite_entry entry;
     if (!p->output)
         return hn_fail(ctx, HN_USAGE, "--suite needs a file for the results: add -o entry.h5");
-    if (call->n_args > 0 || p->kinds.count > 0 || !isnan(p->within_ms))
-        return hn_fail(
-            ctx, HN_USAGE,
-            "--suite measures; files, --kinds and --within-ms are for a page: give either");
+    if (call->n_args > 0 || p->kinds.count > 0 || !isnan(p->within_ms) || p->outcome)
+        return hn_fail(ctx, HN_USAGE,
+                       "--suite measures; files, --kinds, --within-ms and --outcome are for a "
+                       "page: give either");
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
     hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory(), 1);
     char *folder = hn_format(ctx, "%s.cells", p->output);
@@ -75,16 +81,24 @@ static enum hn_code read_files(struct hn_context *ctx, const struct hn_call *cal
 }
 
 static enum hn_code write_page(struct hn_context *ctx, const struct hn_board *board,
-                               const char *path) {
+                               const struct hn_board_outcome *trained, const char *path) {
     struct hn_new_file html;
     if (hn_file_begin(ctx, path, &html))
         return ctx->code;
-    return hn_file_end(ctx, &html, hn_board_write(ctx, board, html.out));
+    return hn_file_end(ctx, &html, hn_board_write(ctx, board, trained, html.out));
+}
+
+static enum hn_code read_trained(struct hn_context *ctx, const char *path,
+                                 const struct hn_board *board, struct hn_board_outcome *out) {
+    int64_t bytes;
+    char *text = hn_input_text(ctx, path, HN_OUTCOME_BYTES_MAX, "a table", "name a .csv", &bytes);
+    return text ? hn_board_outcome_read(ctx, path, text, board, out) : ctx->code;
 }
 
 static enum hn_code show(struct hn_context *ctx, const struct hn_call *call,
                          const struct board_params *p) {
     struct hn_board board;
+    struct hn_board_outcome outcome, *trained = p->outcome ? &outcome : NULL;
     struct hn_board_wish wish = {&p->kinds, isnan(p->within_ms) ? INFINITY : 1e-3 * p->within_ms};
     struct hn_board_file *file = hn_alloc(ctx, call->n_args, sizeof *file);
     if (p->entry)
@@ -95,9 +109,10 @@ static enum hn_code show(struct hn_context *ctx, const struct hn_call *call,
                        "measure one");
     if (!file || read_files(ctx, call, file) ||
         hn_board_read(ctx, file, call->n_args, wish, &board) ||
-        (p->output && write_page(ctx, &board, p->output)))
+        (trained && read_trained(ctx, p->outcome, &board, trained)) ||
+        (p->output && write_page(ctx, &board, trained, p->output)))
         return ctx->code;
-    json_t *document = hn_board_json(ctx, &board);
+    json_t *document = hn_board_json(ctx, &board, trained);
     if (!document)
         return ctx->code;
     if (call->json)
@@ -115,7 +130,7 @@ static enum hn_code run_board(struct hn_context *ctx, const struct hn_call *call
 const struct hn_command hn_cmd_board = {
     .name = "board",
     .group = HN_GROUP_RESULTS,
-    .usage = "hardneg board FILE... [-o PAGE] [--kinds KIND] [--within-ms MS]\n"
+    .usage = "hardneg board FILE... [-o PAGE] [--kinds KIND] [--within-ms MS] [--outcome CSV]\n"
              "       hardneg board --suite SUITE [--entry ENTRY] -o FILE",
     .summary = "score samplers against a frozen reference on many kinds of data",
     .details =

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "plots/page/figure.h"
-#include "results/analysis/board.h"
+#include "results/analysis/board_outcome.h"
 #include "results/analysis/outcome.h"
 #include "results/analysis/overview.h"
 
@@ -31,9 +31,9 @@ struct hn_report_of {
 HN_MUST_USE enum hn_code hn_report_write_many(struct hn_context *ctx, struct hn_report_of *report,
                                               int64_t n, FILE *html);
 
-// Writes the page of a board (report_board.c).
+// Writes the page of a board (report_board.c). u: what its entries were worth in training, or NULL.
 HN_MUST_USE enum hn_code hn_board_write(struct hn_context *ctx, const struct hn_board *b,
-                                        FILE *html);
+                                        const struct hn_board_outcome *u, FILE *html);
 
 // A page up to its <header>, which </header> ends; its end. when: date or "".
 void hn_html_begin(FILE *html, const char *title, const char *when);

@@ -4,7 +4,8 @@
 #include "core/text.h"
 #include "plots/report/report.h"
 #include "plots/report/report_html.h"
-#include "results/analysis/board.h"
+#include "plots/report/report_points.h"
+#include "results/analysis/board_outcome.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -14,7 +15,8 @@ struct page {
     FILE *html;
     struct hn_context *ctx;
     const struct hn_board *b;
-    struct hn_board_pair *pair; // [pairs], of the measure at hand
+    const struct hn_board_outcome *u; // NULL: none
+    struct hn_board_pair *pair;       // [pairs], of the measure at hand
     int64_t pairs;
     double *rank, apart; // [entries], likewise
     int64_t *order;      // [entries] the best first by the measure at hand
@@ -122,6 +124,11 @@ static void table_columns(const struct page *p, struct hn_record_column *column)
                       "hardness beyond the reference's within %.3g points of false "
                       "negatives over Uniform's",
                       hn_board_budgets[i]);
+    for (int k = 0; p->u && k < p->u->measures; k++)
+        column[n++] = (struct hn_record_column){
+            hn_format(p->ctx, "outcome%d", k), hn_format(p->ctx, "%s – Uniform", p->u->name[k]),
+            .as = HN_BY_HALF, .digits = 2,
+            .help = "of encoders trained with it, paired by data set and seed"};
     for (int64_t k = 0; k < p->b->kinds; k++) {
         const struct hn_board_kind *kind = &p->b->kind[k];
         column[n++] = (struct hn_record_column){
@@ -148,6 +155,9 @@ static json_t *table_row(const struct page *p, int64_t entry,
         json_object_set_new(row, column->key,
                             hn_mean_json(hn_board_over_kinds(p->b, entry, of, false), true));
     }
+    for (int k = 0; p->u && k < p->u->measures; k++, column++)
+        json_object_set_new(row, column->key,
+                            hn_mean_json(hn_board_outcome_of(p->u, entry, k), true));
     for (int64_t k = 0; k < p->b->kinds; k++, column++) {
         struct hn_board_score of = {p->measure, HN_BOARD_SHARE};
         json_object_set_new(row, column->key,
@@ -157,7 +167,8 @@ static json_t *table_row(const struct page *p, int64_t entry,
 }
 
 static void put_table(const struct page *p) {
-    struct hn_record_column column[3 + HN_BOARD_SCORES + HN_BOARD_KINDS_MAX + 1] = {0};
+    struct hn_record_column column[3 + HN_BOARD_SCORES + HN_OUTCOMES_MAX + HN_BOARD_KINDS_MAX + 1] =
+        {0};
     json_t *rows = json_array();
     table_columns(p, column);
     for (int64_t i = 0; i < p->b->entries; i++)
@@ -254,6 +265,69 @@ static void put_pairs(struct page *p) {
                                            .tall = true,
                                            .column = columns,
                                            .row = rows});
+}
+
+// An outcome over the excess by the measure at hand, and its correlations with that and the gains.
+static enum hn_code put_trained(struct page *p, int outcome) {
+    const struct hn_board_score of = {p->measure, HN_BOARD_SHARE};
+    struct hn_rank_correlation r;
+    HN_SCOPE(p->ctx);
+    double *x = hn_alloc(p->ctx, 3 * p->b->entries, sizeof *x);
+    const char **label = hn_alloc(p->ctx, p->b->entries, sizeof *label);
+    if (!x || !label)
+        return p->ctx->code;
+    double *y = x + p->b->entries, *half = y + p->b->entries;
+    struct hn_html_points q = {p->u->name[outcome], "excess (%)", x, y, half, label, 0, 1};
+    for (int64_t i = 0; i < p->b->entries; i++) {
+        struct hn_mean trained = hn_board_outcome_of(p->u, i, outcome);
+        x[q.n] = share_of(p, i).mean;
+        y[q.n] = trained.mean;
+        half[q.n] = isfinite(trained.half) ? trained.half : 0;
+        label[q.n] = p->b->entry[i].name;
+        q.n += isfinite(x[q.n]) && isfinite(y[q.n]);
+    }
+    if (q.n < 2)
+        return HN_OK;
+    fputs("<figure>\n", p->html);
+    if (hn_html_points(p->html, p->ctx, &q) ||
+        hn_board_outcome_correlation(p->ctx, p->b, p->u, of, outcome, &r))
+        return p->ctx->code;
+    hn_html(p->html,
+            "<figcaption><p>%s less Uniform's over the excess, a point for each entry, with its "
+            "95 %% interval. ",
+            p->u->name[outcome]);
+    hn_html_correlation(p->html, &r, "entries");
+    for (int g = 0; g < HN_BOARD_BUDGETS; g++) {
+        const struct hn_board_score gain = {p->measure, HN_BOARD_GAIN + g};
+        if (hn_board_outcome_correlation(p->ctx, p->b, p->u, gain, outcome, &r))
+            return p->ctx->code;
+        fprintf(p->html, " With the gain at +%.3g: ", hn_board_budgets[g]);
+        hn_html_correlation(p->html, &r, "entries");
+    }
+    fputs("</p></figcaption></figure>\n", p->html);
+    return HN_OK;
+}
+
+static enum hn_code put_trainings(struct page *p) {
+    hn_html_fold(p->html, "trainings", "Trainings", true);
+    hn_html(p->html,
+            "<p>From %s, of %s. A difference to Uniform is paired by data set and seed; ± is half "
+            "of the 95 %% interval over %s. An entry without a value was not trained on all of "
+            "them. Less excess and more gain are better: where they go with better encoders, the "
+            "correlation is below 0 with the excess, and above 0 with a gain. Of few entries only "
+            "a strong one is told from none.</p>\n",
+            p->u->path, hn_counted(p->u->data, "data set").text,
+            p->u->data > 1 ? "data sets" : "seeds");
+    for (int m = 0; m < HN_BOARD_MEASURES; m++) {
+        p->measure = m;
+        fprintf(p->html, "<div class=by data-measure=%d>\n", m);
+        for (int k = 0; k < p->u->measures; k++)
+            if (put_trained(p, k))
+                return p->ctx->code;
+        fputs("</div>\n", p->html);
+    }
+    fputs("</details>\n", p->html);
+    return HN_OK;
 }
 
 static void put_entries(const struct page *p) {
@@ -383,6 +457,8 @@ static enum hn_code put_page(struct page *p) {
     if (for_measures(p, put_standing))
         return p->ctx->code;
     fputs("</section>\n", p->html);
+    if (p->u && put_trainings(p))
+        return p->ctx->code;
     hn_html_fold(p->html, "pairs", "Pairs of entries", false);
     fputs("<p>Differences of excess in percent over kinds, Student's test, corrected for all pairs "
           "on this page (Holm). Better, tied, worse: kinds on which the first has less than the "
@@ -398,8 +474,10 @@ static enum hn_code put_page(struct page *p) {
     return HN_OK;
 }
 
-enum hn_code hn_board_write(struct hn_context *ctx, const struct hn_board *b, FILE *html) {
-    struct page p = {.html = html, .ctx = ctx, .b = b, .pairs = b->entries * (b->entries - 1) / 2};
+enum hn_code hn_board_write(struct hn_context *ctx, const struct hn_board *b,
+                            const struct hn_board_outcome *u, FILE *html) {
+    struct page p = {
+        .html = html, .ctx = ctx, .b = b, .u = u, .pairs = b->entries * (b->entries - 1) / 2};
     HN_SCOPE(ctx);
     if (!HN_ALLOC(ctx, p.pair, p.pairs) || !HN_ALLOC(ctx, p.rank, b->entries) ||
         !HN_ALLOC(ctx, p.order, b->entries))

@@ -65,7 +65,52 @@ static json_t *suite_of(const struct hn_board *b) {
                      hn_json_real(b->seconds), "kinds", kinds);
 }
 
-json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b) {
+// Of each measure of the trainings: how it goes with the scores by a measure of hardness.
+static json_t *correlations_of(struct hn_context *ctx, const struct hn_board *b,
+                               const struct hn_board_outcome *u, int measure) {
+    json_t *all = json_object();
+    for (int k = 0; k < u->measures; k++) {
+        json_t *one = json_object();
+        json_object_set_new(all, u->name[k], one);
+        for (int s = 0; s < HN_BOARD_SCORES; s++) {
+            struct hn_rank_correlation r;
+            const struct hn_board_score of = {measure, s};
+            if (hn_board_outcome_correlation(ctx, b, u, of, k, &r)) {
+                json_decref(all);
+                return NULL;
+            }
+            json_object_set_new(one, score_names[s],
+                                json_pack("{s:o, s:o, s:o, s:I}", "rho", hn_json_real(r.rho), "lo",
+                                          hn_json_real(r.lo), "hi", hn_json_real(r.hi), "entries",
+                                          (json_int_t)r.n));
+        }
+    }
+    return all;
+}
+
+// Adds what entries were worth in training: to each of them, and to the document.
+static bool add_outcome(struct hn_context *ctx, const struct hn_board *b,
+                        const struct hn_board_outcome *u, json_t *document, json_t *entries) {
+    json_t *names = json_array(), *correlations = json_object();
+    for (int k = 0; k < u->measures; k++)
+        json_array_append_new(names, hn_json_text(u->name[k]));
+    for (int64_t i = 0; i < b->entries; i++) {
+        json_t *own = json_object();
+        for (int k = 0; k < u->measures; k++)
+            json_object_set_new(own, u->name[k], mean_of(hn_board_outcome_of(u, i, k)));
+        json_object_set_new(json_array_get(entries, (size_t)i), "outcome", own);
+    }
+    for (int m = 0; m < HN_BOARD_MEASURES; m++)
+        json_object_set_new(correlations, hn_board_measures[m].word, correlations_of(ctx, b, u, m));
+    json_object_set_new(document, "outcome",
+                        json_pack("{s:o, s:I, s:o, s:o}", "file", hn_json_text(u->path), "data",
+                                  (json_int_t)u->data, "measures", names, "correlations",
+                                  correlations));
+    return ctx->code == HN_OK;
+}
+
+json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b,
+                      const struct hn_board_outcome *u) {
     int64_t pairs = b->entries * (b->entries - 1) / 2;
     HN_SCOPE(ctx);
     struct hn_board_pair *pair = hn_alloc(ctx, pairs, sizeof *pair);
@@ -98,10 +143,12 @@ json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b) {
                             json_pack("{s:o, s:o}", "apart", hn_json_real(apart[m]), "pairs",
                                       pairs_of(b, pair, pairs)));
     }
+    bool added = !u || add_outcome(ctx, b, u, document, entries);
     if (json_object_set_new(document, "entries", entries) ||
-        json_object_set_new(document, "pairs", all_pairs)) {
+        json_object_set_new(document, "pairs", all_pairs) || !added) {
         json_decref(document);
-        hn_fail(ctx, HN_MEMORY, "no memory for the board's document");
+        if (added)
+            hn_fail(ctx, HN_MEMORY, "no memory for the board's document");
         return NULL;
     }
     return document;
@@ -122,6 +169,12 @@ static const struct hn_record_column columns[] = {
     {.key = "chosen_on", .heading = "Chosen on", .width = -1},
     {0}};
 
+// Of the k-th measure of trainings: its difference to Uniform, and half of the interval.
+static void outcome_keys(int k, char key[2][HN_LABEL_SIZE]) {
+    snprintf(key[0], HN_LABEL_SIZE, "outcome %d", k);
+    snprintf(key[1], HN_LABEL_SIZE, "outcome %d half", k);
+}
+
 // The row of an entry by a measure.
 static json_t *row_of(const json_t *entry, const char *measure) {
     const json_t *by = json_object_get(entry, measure), *share = json_object_get(by, "share");
@@ -133,6 +186,15 @@ static json_t *row_of(const json_t *entry, const char *measure) {
     for (int s = 0; s < HN_BOARD_SCORES; s++)
         json_object_set(row, score_names[s],
                         json_object_get(json_object_get(by, score_names[s]), "mean"));
+    const char *name;
+    char key[2][HN_LABEL_SIZE];
+    json_t *trained;
+    int k = 0;
+    json_object_foreach(json_object_get(entry, "outcome"), name, trained) {
+        outcome_keys(k++, key);
+        json_object_set(row, key[0], json_object_get(trained, "mean"));
+        json_object_set(row, key[1], json_object_get(trained, "half"));
+    }
     return row;
 }
 
@@ -152,6 +214,59 @@ static json_t *rows_of(const json_t *entries, const char *measure) {
         json_array_insert_new(rows, at, row);
     }
     return rows;
+}
+
+static void put_rows(const json_t *document, const json_t *rows, FILE *out) {
+    enum { SCORES = sizeof columns / sizeof *columns - 1 };
+    struct hn_record_column column[SCORES + 2 * HN_OUTCOMES_MAX + 1] = {0};
+    char key[HN_OUTCOMES_MAX][2][HN_LABEL_SIZE], heading[HN_OUTCOMES_MAX][HN_LABEL_SIZE];
+    const json_t *trained = json_object_get(document, "outcome");
+    json_t *name;
+    size_t k;
+    memcpy(column, columns, sizeof columns);
+    json_array_foreach(json_object_get(trained, "measures"), k, name) {
+        struct hn_record_column *c = &column[SCORES + 2 * k];
+        outcome_keys((int)k, key[k]);
+        snprintf(heading[k], HN_LABEL_SIZE, "%s – Uniform", json_string_value(name));
+        c[0] = (struct hn_record_column){.key = key[k][0], .heading = heading[k], .digits = 2};
+        c[1] = (struct hn_record_column){.key = key[k][1], .heading = "±", .digits = 2};
+    }
+    hn_records_markdown(column, rows, out);
+}
+
+// A line for each measure of the trainings, of the hardness that the table goes by.
+static void put_correlations(const json_t *document, FILE *out) {
+    json_t *by =
+        json_object_get(json_object_get(json_object_get(document, "outcome"), "correlations"),
+                        hn_board_measures[0].word);
+    const char *name;
+    json_t *scores;
+    json_object_foreach(by, name, scores) {
+        const json_t *share = json_object_get(scores, score_names[HN_BOARD_SHARE]);
+        const int64_t n = json_integer_value(json_object_get(share, "entries"));
+        if (n < HN_RANKS_MIN)
+            continue;
+        hn_print(out, hn_markdown_put, "\nRank correlation of %s", name);
+        fprintf(out, " over %" PRId64 " entries", n);
+        for (int s = 0; s < HN_BOARD_SCORES; s++) {
+            const json_t *r = json_object_get(scores, score_names[s]);
+            const json_t *rho = json_object_get(r, "rho"), *lo = json_object_get(r, "lo");
+            if (s == HN_BOARD_EXCESS)
+                continue;
+            if (s == HN_BOARD_SHARE)
+                fputs(" with the excess: ", out);
+            else
+                fprintf(out, "; with the gain at +%.3g: ", hn_board_budgets[s - HN_BOARD_GAIN]);
+            if (json_is_number(rho))
+                fprintf(out, "%+.2f", json_number_value(rho));
+            else
+                fputs("none", out);
+            if (json_is_number(lo))
+                fprintf(out, " (95 %%: %+.2f to %+.2f)", json_number_value(lo),
+                        json_number_value(json_object_get(r, "hi")));
+        }
+        fputs(".\n", out);
+    }
 }
 
 void hn_board_markdown(const json_t *document, FILE *out) {
@@ -179,6 +294,7 @@ void hn_board_markdown(const json_t *document, FILE *out) {
             "Of entries only what costs at most %.4g ms a batch, build included; where nothing "
             "of an entry does, it is Uniform; one that is too dear everywhere has no score.\n\n",
             1e3 * json_number_value(seconds));
-    hn_records_markdown(columns, rows, out);
+    put_rows(document, rows, out);
+    put_correlations(document, out);
     json_decref(rows);
 }

@@ -2,12 +2,13 @@
 // A board as a document: for programs, and as a table of Markdown.
 #pragma once
 
-#include "results/analysis/board.h"
+#include "results/analysis/board_outcome.h"
 
 #include <jansson.h>
 #include <stdio.h>
 
-// Owned by the caller; NULL (HN_MEMORY): there is none.
-json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b);
+// Owned by the caller; NULL (HN_MEMORY): there is none. u: of trainings, or NULL.
+json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b,
+                      const struct hn_board_outcome *u);
 // Its entries by the first measure, the best first, and what the numbers are.
 void hn_board_markdown(const json_t *document, FILE *out);

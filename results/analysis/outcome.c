@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS_MAX = 64, FEWEST = 5 };
+enum { COLUMNS_MAX = 64 };
 
 struct reading {
-    const struct hn_overview *o;
+    const struct hn_outcome_match *match;
     struct hn_outcome *out;
     const char *name[COLUMNS_MAX];
-    int measure[COLUMNS_MAX]; // -1: the column says which setting
+    int measure[COLUMNS_MAX]; // -1: the column says of what a row is
     int columns;
     int64_t line, *line_of; // [rows]
 };
@@ -52,71 +52,41 @@ static char *take_line(char **rest) {
     return line;
 }
 
-// True for columns that say which setting a row is of. `loss` is one where losses vary, else a
-// measure; and likewise options.
-static bool is_key(const struct hn_overview *o, const char *name) {
-    static const char *const always[] = {"sampler",    "params",      "dataset",   "step", "seed",
-                                         "batch_size", "temperature", "weighting", NULL};
-    return hn_is_among(name, always) ||
-           (hn_table_find(&o->results->runs, name) >= 0 && hn_overview_varies(o, name));
-}
-
 static enum hn_code read_heads(struct hn_context *ctx, struct reading *r, char *line) {
     for (char *name; (name = take_field(&line)) != NULL; r->columns++) {
         if (r->columns == COLUMNS_MAX)
             return hn_fail(ctx, HN_DATA, "%s: has more than %d columns", r->out->path, COLUMNS_MAX);
-        bool key = is_key(r->o, name);
+        bool key = strcmp(name, "seed") == 0 || r->match->is_key(r->match->of, name);
         r->name[r->columns] = name;
         r->measure[r->columns] = key ? -1 : r->out->measures;
         if (key)
             continue;
         if (!*name || r->out->measures == HN_OUTCOMES_MAX)
             return hn_fail(ctx, HN_DATA,
-                           *name ? "%s: has more than %d measures, columns that say no setting"
+                           *name ? "%s: has more than %d measures, columns beside %s"
                                  : "%s: a column has no name on the first line",
-                           r->out->path, HN_OUTCOMES_MAX);
+                           r->out->path, HN_OUTCOMES_MAX, r->match->columns);
         r->out->name[r->out->measures++] = name;
     }
     return r->out->measures ? HN_OK
                             : hn_fail(ctx, HN_DATA,
                                       "%s: line 1 names no measure: a column such as `accuracy`, "
-                                      "beside sampler, params, seed ...",
-                                      r->out->path);
+                                      "beside %s",
+                                      r->out->path, r->match->columns);
 }
 
-static bool fits(const struct reading *r, int64_t setting, char *const *field) {
-    bool step = false;
-    for (int c = 0; c < r->columns; c++) {
-        if (r->measure[c] >= 0 || strcmp(r->name[c], "seed") == 0)
-            continue;
-        step = step || strcmp(r->name[c], "step") == 0;
-        if (!hn_overview_has(r->o, setting, r->name[c], field[c]))
-            return false;
-    }
-    return step || r->o->last[setting];
-}
-
-static enum hn_code find_setting(struct hn_context *ctx, const struct reading *r,
-                                 char *const *field, int64_t *found) {
-    int64_t other = -1;
-    *found = -1;
-    for (int64_t s = 0; s < r->o->settings; s++)
-        if (fits(r, s, field)) {
-            other = *found;
-            *found = s;
+static enum hn_code find(struct hn_context *ctx, const struct reading *r, char *const *field,
+                         int64_t *found) {
+    const char *name[COLUMNS_MAX];
+    char *own[COLUMNS_MAX];
+    int keys = 0;
+    for (int c = 0; c < r->columns; c++)
+        if (r->measure[c] < 0 && strcmp(r->name[c], "seed") != 0) {
+            name[keys] = r->name[c];
+            own[keys++] = field[c];
         }
-    if (*found < 0)
-        return hn_fail(ctx, HN_DATA, "%s: line %" PRId64 ": is of no setting of the results",
-                       r->out->path, r->line);
-    if (other >= 0)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: line %" PRId64
-                       ": is of several settings, %s and %s among them: add the "
-                       "columns that tell them apart, such as params, dataset or batch_size",
-                       r->out->path, r->line,
-                       hn_row_setting_label(&r->o->results->runs, r->o->first[other], NULL).text,
-                       hn_row_setting_label(&r->o->results->runs, r->o->first[*found], NULL).text);
-    return HN_OK;
+    const struct hn_outcome_row row = {r->out->path, r->line, keys, name, own};
+    return r->match->find(ctx, r->match->of, &row, found);
 }
 
 static enum hn_code read_number(struct hn_context *ctx, const struct reading *r, int column,
@@ -139,8 +109,8 @@ static enum hn_code check_twice(struct hn_context *ctx, const struct reading *r,
     for (int64_t k = 0; k < row; k++)
         if (u->setting[k] == u->setting[row] && u->seed[k] == u->seed[row])
             return hn_fail(ctx, HN_DATA,
-                           "%s: lines %" PRId64 " and %" PRId64 " are of one setting and seed",
-                           u->path, r->line_of[k], r->line);
+                           "%s: lines %" PRId64 " and %" PRId64 " are of one %s and seed", u->path,
+                           r->line_of[k], r->line, r->match->of_one);
     return HN_OK;
 }
 
@@ -165,15 +135,19 @@ static enum hn_code read_row(struct hn_context *ctx, struct reading *r, char *li
         if ((seed || r->measure[c] >= 0) && read_number(ctx, r, c, field[c], to))
             return ctx->code;
     }
-    if (find_setting(ctx, r, field, &u->setting[row]) || check_twice(ctx, r, row))
+    if (find(ctx, r, field, &u->setting[row]))
+        return ctx->code;
+    if (u->setting[row] < 0)
+        return HN_OK;
+    if (check_twice(ctx, r, row))
         return ctx->code;
     u->rows++;
     return HN_OK;
 }
 
-enum hn_code hn_outcome_read(struct hn_context *ctx, const char *path, char *text,
-                             const struct hn_overview *o, struct hn_outcome *out) {
-    struct reading r = {.o = o, .out = out, .line = 1};
+enum hn_code hn_outcome_read_as(struct hn_context *ctx, const char *path, char *text,
+                                const struct hn_outcome_match *match, struct hn_outcome *out) {
+    struct reading r = {.match = match, .out = out, .line = 1};
     int64_t lines = 1;
     *out = (struct hn_outcome){.path = path};
     for (const char *c = text; *c; c++)
@@ -191,6 +165,58 @@ enum hn_code hn_outcome_read(struct hn_context *ctx, const char *path, char *tex
             return ctx->code;
     }
     return out->rows ? HN_OK : hn_fail(ctx, HN_DATA, "%s: holds no row", path);
+}
+
+// `loss` says of which setting a row is where losses vary, else it is a measure; and likewise
+// options.
+static bool says_setting(const void *of, const char *name) {
+    static const char *const always[] = {"sampler",    "params",      "dataset",   "step",
+                                         "batch_size", "temperature", "weighting", NULL};
+    const struct hn_overview *o = of;
+    return hn_is_among(name, always) ||
+           (hn_table_find(&o->results->runs, name) >= 0 && hn_overview_varies(o, name));
+}
+
+static bool fits(const struct hn_overview *o, int64_t setting, const struct hn_outcome_row *row) {
+    bool step = false;
+    for (int k = 0; k < row->keys; k++) {
+        step = step || strcmp(row->name[k], "step") == 0;
+        if (!hn_overview_has(o, setting, row->name[k], row->field[k]))
+            return false;
+    }
+    return step || o->last[setting];
+}
+
+static enum hn_code find_setting(struct hn_context *ctx, const void *of,
+                                 const struct hn_outcome_row *row, int64_t *found) {
+    const struct hn_overview *o = of;
+    int64_t other = -1;
+    *found = -1;
+    for (int64_t s = 0; s < o->settings; s++)
+        if (fits(o, s, row)) {
+            other = *found;
+            *found = s;
+        }
+    if (*found < 0)
+        return hn_fail(ctx, HN_DATA, "%s: line %" PRId64 ": is of no setting of the results",
+                       row->path, row->line);
+    if (other >= 0)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: line %" PRId64
+                       ": is of several settings, %s and %s among them: add the "
+                       "columns that tell them apart, such as params, dataset or batch_size",
+                       row->path, row->line,
+                       hn_row_setting_label(&o->results->runs, o->first[other], NULL).text,
+                       hn_row_setting_label(&o->results->runs, o->first[*found], NULL).text);
+    return HN_OK;
+}
+
+enum hn_code hn_outcome_read(struct hn_context *ctx, const char *path, char *text,
+                             const struct hn_overview *o, struct hn_outcome *out) {
+    return hn_outcome_read_as(ctx, path, text,
+                              &(struct hn_outcome_match){"sampler, params, seed ...", "setting",
+                                                         says_setting, find_setting, o},
+                              out);
 }
 
 enum hn_code hn_outcome_keep(struct hn_context *ctx, const char *path, const char *text, bool whole,
@@ -245,7 +271,7 @@ enum hn_code hn_rank_correlation(struct hn_context *ctx, const double *x, const 
     *out = (struct hn_rank_correlation){NAN, NAN, NAN, n};
     if (hn_spearman(ctx, x, y, n, &out->rho))
         return ctx->code;
-    if (n < FEWEST || isnan(out->rho) || fabs(out->rho) > 1 - 1e-12)
+    if (n < HN_RANKS_MIN || isnan(out->rho) || fabs(out->rho) > 1 - 1e-12)
         return HN_OK;
     double half = 1.959963984540054 * sqrt((1 + out->rho * out->rho / 2) / (double)(n - 3));
     out->lo = tanh(atanh(out->rho) - half);

@@ -16,7 +16,7 @@ struct hn_outcome {
     const char *name[HN_OUTCOMES_MAX]; // of measures, borrowed from the text
     int measures;
     int64_t rows;
-    int64_t *setting; // [rows] of the overview
+    int64_t *setting; // [rows] of the overview, or what `find` below found
     double *seed;     // [rows] NaN: none is given
     double *value;    // [rows x HN_OUTCOMES_MAX] NaN: empty
 };
@@ -29,6 +29,25 @@ struct hn_outcome {
 // belong to the owner.
 HN_MUST_USE enum hn_code hn_outcome_read(struct hn_context *ctx, const char *path, char *text,
                                          const struct hn_overview *o, struct hn_outcome *out);
+// Tables whose rows are of something else: which columns, besides `seed`, say of what, and what
+// that is, a number for each that differs.
+struct hn_outcome_row {
+    const char *path;
+    int64_t line;
+    int keys;
+    const char *const *name; // [keys] columns, without `seed`
+    char *const *field;      // [keys]
+};
+struct hn_outcome_match {
+    const char *columns, *of_one; // for messages, such as "sampler, params, seed", "setting"
+    bool (*is_key)(const void *of, const char *name);
+    enum hn_code (*find)(struct hn_context *ctx, const void *of, const struct hn_outcome_row *row,
+                         int64_t *found);
+    const void *of;
+};
+HN_MUST_USE enum hn_code hn_outcome_read_as(struct hn_context *ctx, const char *path, char *text,
+                                            const struct hn_outcome_match *match,
+                                            struct hn_outcome *out);
 // Sets both attributes. whole: once each row of the table is known to be of one setting, else
 // HN_DATA as above; false: the results lack cells.
 HN_MUST_USE enum hn_code hn_outcome_keep(struct hn_context *ctx, const char *path, const char *text,
@@ -41,7 +60,8 @@ HN_MUST_USE enum hn_code hn_outcome_difference(struct hn_context *ctx, const str
                                                struct hn_mean *mean);
 // Rank correlation of x[n] and y[n] over settings, with its 95 % interval (Bonett and Wright,
 // "Sample size requirements for estimating Pearson, Kendall and Spearman correlations",
-// Psychometrika 2000): NaN for fewer than five, and where ranks agree throughout.
+// Psychometrika 2000): NaN for fewer than HN_RANKS_MIN, and where ranks agree throughout.
+enum { HN_RANKS_MIN = 5 };
 struct hn_rank_correlation {
     double rho, lo, hi;
     int64_t n;

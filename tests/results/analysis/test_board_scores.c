@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The statistic of the board on made-up boards: means within and over kinds, verdicts, pairs,
 // ranks, and how often they are right (docs/notes/board.md has the same by other code).
-#include "results/analysis/board.h"
+#include "results/analysis/board_outcome.h"
 #include "tests/test.h"
 
 #include <gsl/gsl_cdf.h>
@@ -122,6 +122,87 @@ static void pairs(void) {
     CU_ASSERT_DOUBLE_EQUAL(rank[0], 1.5, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(rank[1], 3, 1e-12);
     CU_ASSERT_TRUE(isnan(rank[2]));
+}
+
+static enum hn_code read_trained(const struct made *m, const char *text,
+                                 struct hn_board_outcome *u) {
+    static char copy[2000];
+    snprintf(copy, sizeof copy, "%s", text);
+    return hn_board_outcome_read(&ctx, "acc.csv", copy, &m->board, u);
+}
+
+static void make_named(struct made *m) {
+    static const char *const names[ENTRIES_MAX] = {"a", "b", "uniform", "c", "d", "e"};
+    make(m, ENTRIES_MAX, 1, 0);
+    for (int i = 0; i < ENTRIES_MAX; i++) {
+        m->entry[i].name = names[i];
+        for (int e = 0; e < ENCODERS; e++)
+            *at(m, i, 0, e) = i;
+    }
+    add_shares(m);
+}
+
+// Entry a on two data sets, one of them with a seed that Uniform lacks; b on one of them.
+static void trained(void) {
+    struct made m;
+    struct hn_board_outcome u;
+    make_named(&m);
+    CU_ASSERT_EQUAL_FATAL(read_trained(&m,
+                                       "data,entry,seed,acc,loss\n"
+                                       "x,uniform,1,70,2\nx,uniform,2,72,\ny,uniform,1,50,4\n"
+                                       "x,a,1,71,1\nx,a,2,74,1\nx,a,3,0,1\ny,a,1,55,1\n"
+                                       "x,b,1,71,1\nz,other,1,0,0\n",
+                                       &u),
+                          HN_OK);
+    CU_ASSERT(u.measures == 2 && u.data == 2 && strcmp(u.name[1], "loss") == 0);
+    struct hn_mean a = hn_board_outcome_of(&u, 0, 0), loss = hn_board_outcome_of(&u, 0, 1);
+    CU_ASSERT_DOUBLE_EQUAL(a.mean, (1.5 + 5) / 2, 1e-12); // (1 + 2) / 2 on x, 5 on y
+    CU_ASSERT_EQUAL(a.n, 2);
+    CU_ASSERT_DOUBLE_EQUAL(loss.mean, (-1 - 3) / 2., 1e-12);
+    CU_ASSERT(isnan(hn_board_outcome_of(&u, 1, 0).mean)); // not on y
+    CU_ASSERT(isnan(hn_board_outcome_of(&u, 2, 0).mean)); // Uniform
+    CU_ASSERT(isnan(hn_board_outcome_of(&u, 3, 0).mean)); // not trained
+    // One data set: over seeds.
+    CU_ASSERT_EQUAL_FATAL(read_trained(&m,
+                                       "entry,seed,acc\nuniform,1,1\nuniform,2,2\nuniform,3,3\n"
+                                       "a,1,2\na,2,4\na,3,6\n",
+                                       &u),
+                          HN_OK);
+    a = hn_board_outcome_of(&u, 0, 0);
+    CU_ASSERT_DOUBLE_EQUAL(a.mean, 2, 1e-12); // 1, 2, 3
+    CU_ASSERT_DOUBLE_EQUAL(a.half, gsl_cdf_tdist_Pinv(.975, 2) / sqrt(3), 1e-9);
+}
+
+// Entries 0, 1, 3, 4, 5 have these excesses, and these gains in training.
+static void correlated(void) {
+    struct made m;
+    struct hn_board_outcome u;
+    struct hn_rank_correlation r;
+    const struct hn_board_score share = {0, HN_BOARD_SHARE};
+    make_named(&m);
+    CU_ASSERT_EQUAL_FATAL(read_trained(&m, "entry,acc\nuniform,0\na,9\nb,8\nc,7\nd,5\ne,6\n", &u),
+                          HN_OK);
+    CU_ASSERT_EQUAL_FATAL(hn_board_outcome_correlation(&ctx, &m.board, &u, share, 0, &r), HN_OK);
+    CU_ASSERT_EQUAL(r.n, 5);
+    CU_ASSERT_DOUBLE_EQUAL(r.rho, -.9, 1e-12);
+}
+
+static void trained_wrongly(void) {
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"entry,acc\nz,1\n", "holds no row"},
+        {"entry,acc\na,1", "has no row of `uniform`"},
+        {"data,acc\nx,1", "names no column `entry`"},
+        {"entry,data,seed\na,x,1", "names no measure: a column such as `accuracy`, beside entry"},
+        {"entry,seed,acc\na,1,1\na,1,2", "lines 2 and 3 are of one entry, data set and seed"},
+        {"entry,acc\na,1x", "column acc: '1x' is no number"},
+        {"entry,acc\na", "has 1 fields and the first line 2"}};
+    struct made m;
+    struct hn_board_outcome u;
+    make_named(&m);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        HN_CHECK_FAILS(&ctx, read_trained(&m, cases[i].text, &u), HN_DATA, cases[i].says);
 }
 
 enum truth { NORMAL, HEAVY, ONE_IN_EIGHT, TRUTHS };
@@ -347,6 +428,7 @@ static void mixed(void) {
 static const struct hn_test tests[] = {
     {"reading", reading},   {"limited", limited},           {"mixed", mixed},
     {"means", means},       {"verdicts", verdicts},         {"pairs", pairs},
+    {"trained", trained},   {"correlated", correlated},     {"trained wrongly", trained_wrongly},
     {"coverage", coverage}, {"false_claims", false_claims}, {"power", power},
 };
 
