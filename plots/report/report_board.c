@@ -315,7 +315,7 @@ static enum hn_code put_trainings(struct page *p) {
             "of the 95 %% interval over %s. An entry without a value was not trained on all of "
             "them. Less excess and more gain are better: where they go with better encoders, the "
             "correlation is below 0 with the excess, and above 0 with a gain. Of few entries only "
-            "a strong one is told from none.</p>\n",
+            "a strong one shows.</p>\n",
             p->u->path, hn_counted(p->u->data, "data set").text,
             p->u->data > 1 ? "data sets" : "seeds");
     for (int m = 0; m < HN_BOARD_MEASURES; m++) {

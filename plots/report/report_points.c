@@ -118,6 +118,6 @@ void hn_html_correlation(FILE *html, const struct hn_rank_correlation *r, const 
         fprintf(html, ", 95 %% interval %+.2f to %+.2f.", r->lo, r->hi);
     else
         fputs(r->n < HN_RANKS_MIN ? ": too few for an interval."
-                       : ": of agreement throughout there is no interval.",
+                                  : ": of agreement throughout there is no interval.",
               html);
 }

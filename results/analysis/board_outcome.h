@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What entries of a board were worth in training: a table of the user's (docs/board.md), beside the
+// Entries of a board in training: a table of the user's (docs/board.md), beside the
 // board's scores of batches. Its unit is the data set, as the board's is the kind of data.
 #pragma once
 
