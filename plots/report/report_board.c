@@ -267,10 +267,35 @@ static void put_pairs(struct page *p) {
                                            .row = rows});
 }
 
-// An outcome over the excess by the measure at hand, and its correlations with that and the gains.
-static enum hn_code put_trained(struct page *p, int outcome) {
-    const struct hn_board_score of = {p->measure, HN_BOARD_SHARE};
+// How an outcome goes with the excess by the measure at hand, and with the gains.
+static enum hn_code put_correlations(const struct page *p, int outcome) {
+    static const int score[] = {HN_BOARD_SHARE, HN_BOARD_GAIN, HN_BOARD_GAIN + 1,
+                                HN_BOARD_GAIN + 2};
     struct hn_rank_correlation r;
+    for (size_t i = 0; i < sizeof score / sizeof *score; i++) {
+        const struct hn_board_score of = {p->measure, score[i]};
+        if (hn_board_outcome_correlation(p->ctx, p->b, p->u, of, outcome, &r))
+            return p->ctx->code;
+        if (r.n < HN_RANKS_MIN)
+            return HN_OK;
+        if (i == 0)
+            fprintf(p->html,
+                    " Rank correlation over %" PRId64 " entries, with its 95 %% interval: with the "
+                    "excess ",
+                    r.n);
+        else
+            fprintf(p->html, ", with the gain at +%.3g ",
+                    hn_board_budgets[score[i] - HN_BOARD_GAIN]);
+        fprintf(p->html, isnan(r.rho) ? "none" : "%+.2f", r.rho);
+        if (isfinite(r.lo))
+            fprintf(p->html, " (%+.2f to %+.2f)", r.lo, r.hi);
+    }
+    fputs(".", p->html);
+    return HN_OK;
+}
+
+// An outcome over the excess by the measure at hand.
+static enum hn_code put_trained(struct page *p, int outcome) {
     HN_SCOPE(p->ctx);
     double *x = hn_alloc(p->ctx, 3 * p->b->entries, sizeof *x);
     const char **label = hn_alloc(p->ctx, p->b->entries, sizeof *label);
@@ -289,21 +314,14 @@ static enum hn_code put_trained(struct page *p, int outcome) {
     if (q.n < 2)
         return HN_OK;
     fputs("<figure>\n", p->html);
-    if (hn_html_points(p->html, p->ctx, &q) ||
-        hn_board_outcome_correlation(p->ctx, p->b, p->u, of, outcome, &r))
+    if (hn_html_points(p->html, p->ctx, &q))
         return p->ctx->code;
     hn_html(p->html,
             "<figcaption><p>%s less Uniform's over the excess, a point for each entry, with its "
-            "95 %% interval. ",
+            "95 %% interval.",
             p->u->name[outcome]);
-    hn_html_correlation(p->html, &r, "entries");
-    for (int g = 0; g < HN_BOARD_BUDGETS; g++) {
-        const struct hn_board_score gain = {p->measure, HN_BOARD_GAIN + g};
-        if (hn_board_outcome_correlation(p->ctx, p->b, p->u, gain, outcome, &r))
-            return p->ctx->code;
-        fprintf(p->html, " With the gain at +%.3g: ", hn_board_budgets[g]);
-        hn_html_correlation(p->html, &r, "entries");
-    }
+    if (put_correlations(p, outcome))
+        return p->ctx->code;
     fputs("</p></figcaption></figure>\n", p->html);
     return HN_OK;
 }
@@ -314,8 +332,8 @@ static enum hn_code put_trainings(struct page *p) {
             "<p>From %s, of %s. A difference to Uniform is paired by data set and seed; ± is half "
             "of the 95 %% interval over %s. An entry without a value was not trained on all of "
             "them. Less excess and more gain are better: where they go with better encoders, the "
-            "correlation is below 0 with the excess, and above 0 with a gain. Of few entries only "
-            "a strong one shows.</p>\n",
+            "rank correlation is below 0 with the excess, and above 0 with a gain; of fewer than "
+            "five entries none is told.</p>\n",
             p->u->path, hn_counted(p->u->data, "data set").text,
             p->u->data > 1 ? "data sets" : "seeds");
     for (int m = 0; m < HN_BOARD_MEASURES; m++) {

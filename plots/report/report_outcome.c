@@ -116,6 +116,20 @@ static enum hn_code find_points(const struct section *p, const char *column, boo
     return HN_OK;
 }
 
+static void put_correlation(FILE *html, const struct hn_rank_correlation *r) {
+    if (isnan(r->rho)) {
+        fputs("Rank correlation: none, as one of them does not vary.", html);
+        return;
+    }
+    fprintf(html, "Rank correlation %+.2f over %d settings", r->rho, (int)r->n);
+    if (isfinite(r->lo))
+        fprintf(html, ", 95 %% interval %+.2f to %+.2f.", r->lo, r->hi);
+    else
+        fputs(r->n < HN_RANKS_MIN ? ": too few for an interval."
+                                  : ": of agreement throughout there is no interval.",
+              html);
+}
+
 static enum hn_code put_picture(const struct section *p, const char *column, const char *axis,
                                 bool excess, double scale) {
     struct points q = {.n = 0};
@@ -131,7 +145,7 @@ static enum hn_code put_picture(const struct section *p, const char *column, con
         return p->ctx->code;
     hn_html(p->html, "<figcaption>%s over %s, a point for each setting, with its 95 %% interval. ",
             p->u->name[p->measure], axis);
-    hn_html_correlation(p->html, &r, "settings");
+    put_correlation(p->html, &r);
     if (*q.left_out)
         hn_html(p->html, " Not drawn, as some of their batches have no such value: %s.",
                 q.left_out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A picture of points with labels and intervals, and a rank correlation in words.
+// A picture of points with labels and intervals.
 #include "plots/report/report_points.h"
 #include "plots/report/report_html.h"
 
@@ -106,18 +106,4 @@ enum hn_code hn_html_points(FILE *html, struct hn_context *ctx, const struct hn_
     }
     fputs("</svg>\n", html);
     return HN_OK;
-}
-
-void hn_html_correlation(FILE *html, const struct hn_rank_correlation *r, const char *over) {
-    if (isnan(r->rho)) {
-        fputs("Rank correlation: none, as one of them does not vary.", html);
-        return;
-    }
-    hn_html(html, "Rank correlation %+.2f over %d %s", r->rho, (int)r->n, over);
-    if (isfinite(r->lo))
-        fprintf(html, ", 95 %% interval %+.2f to %+.2f.", r->lo, r->hi);
-    else
-        fputs(r->n < HN_RANKS_MIN ? ": too few for an interval."
-                                  : ": of agreement throughout there is no interval.",
-              html);
 }

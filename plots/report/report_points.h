@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A picture of points with labels and intervals, and a rank correlation in words.
+// A picture of points with labels and intervals.
 #pragma once
 
 #include "core/context.h"
-#include "results/analysis/outcome.h"
 #include <stdio.h>
 
 struct hn_html_points {
@@ -15,5 +14,3 @@ struct hn_html_points {
 };
 HN_MUST_USE enum hn_code hn_html_points(FILE *html, struct hn_context *ctx,
                                         const struct hn_html_points *q);
-// A sentence: the correlation over so many `over` ("settings") with its interval, or why none.
-void hn_html_correlation(FILE *html, const struct hn_rank_correlation *r, const char *over);
