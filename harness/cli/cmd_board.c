@@ -112,14 +112,10 @@ static enum hn_code show(struct hn_context *ctx, const struct hn_call *call,
         (trained && read_trained(ctx, p->outcome, &board, trained)) ||
         (p->output && write_page(ctx, &board, trained, p->output)))
         return ctx->code;
+    if (!call->json)
+        return hn_board_markdown(ctx, &board, trained, stdout);
     json_t *document = hn_board_json(ctx, &board, trained);
-    if (!document)
-        return ctx->code;
-    if (call->json)
-        return hn_json_print(ctx, document, stdout);
-    hn_board_markdown(document, stdout);
-    json_decref(document);
-    return HN_OK;
+    return document ? hn_json_print(ctx, document, stdout) : ctx->code;
 }
 
 static enum hn_code run_board(struct hn_context *ctx, const struct hn_call *call) {

@@ -5,7 +5,7 @@
 #include "plots/report/report.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_points.h"
-#include "results/analysis/board_outcome.h"
+#include "results/analysis/board_tables.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -23,26 +23,15 @@ struct page {
     int measure;
 };
 
-// By which entries are ordered and judged.
+// By which entries are judged.
 static struct hn_mean share_of(const struct page *p, int64_t entry) {
     return hn_board_over_kinds(p->b, entry, (struct hn_board_score){p->measure, HN_BOARD_SHARE},
                                false);
 }
 
-// Entries without a score come last.
-static bool is_before(const struct page *p, int64_t a, int64_t b) {
-    double x = share_of(p, a).mean, y = share_of(p, b).mean;
-    return isnan(y) ? !isnan(x) : x < y;
-}
-
 static enum hn_code choose_measure(struct page *p, int measure) {
     p->measure = measure;
-    for (int64_t i = 0; i < p->b->entries; i++) {
-        int64_t at = i;
-        for (; at > 0 && is_before(p, i, p->order[at - 1]); at--)
-            p->order[at] = p->order[at - 1];
-        p->order[at] = i;
-    }
+    hn_board_order(p->b, measure, p->order);
     return hn_board_ranks(p->ctx, p->b, measure, p->rank, &p->apart) ||
                    hn_board_pairs(p->ctx, p->b, measure, p->pair)
                ? p->ctx->code
@@ -83,21 +72,6 @@ static void put_measured(const struct page *p, struct hn_html_table t) {
 static const struct hn_record_column entry_column = {"entry", "Entry", -1,
                                                      .html = "<th scope=row>%s</th>"};
 
-// Columns of scores: excess in percent and in points, then gains.
-static void add_scores(const struct page *p, struct hn_record_column *column) {
-    static const char *const key[HN_BOARD_SCORES] = {"share", "excess", "gain0", "gain1", "gain2"};
-    for (int s = 0; s < HN_BOARD_SCORES; s++)
-        column[s] = (struct hn_record_column){
-            key[s],
-            s == HN_BOARD_SHARE ? "Excess (%)"
-            : s == HN_BOARD_EXCESS
-                ? "Excess (points)"
-                : hn_format(p->ctx, "Gain at +%.3g", hn_board_budgets[s - HN_BOARD_GAIN]),
-            .as = HN_BY_HALF, .digits = 1 + s};
-    for (int s = HN_BOARD_GAIN; s < HN_BOARD_SCORES; s++)
-        column[s].digits = 3;
-}
-
 static void put_entry(FILE *html, const struct hn_record_column *c, const json_t *record,
                       const void *of) {
     (void)of;
@@ -106,78 +80,20 @@ static void put_entry(FILE *html, const struct hn_record_column *c, const json_t
             json_string_value(json_object_get(record, c->key)));
 }
 
-static void table_columns(const struct page *p, struct hn_record_column *column) {
-    int n = 0;
-    column[n++] = (struct hn_record_column){"entry", "Entry", -1, .put = put_entry};
-    column[n++] = (struct hn_record_column){"verdict", "Against the reference", -1};
-    struct hn_record_column *score = &column[n];
-    add_scores(p, score);
-    n += HN_BOARD_SCORES;
-    score[HN_BOARD_SHARE].help =
-        "false negatives beyond the reference's at equal hardness, in percent of what the "
-        "reference adds on average, mean over kinds with its 95 % interval";
-    score[HN_BOARD_EXCESS].help =
-        "points of false negatives beyond the reference's at equal hardness, likewise";
-    for (int i = 0; i < HN_BOARD_BUDGETS; i++)
-        score[HN_BOARD_GAIN + i].help =
-            hn_format(p->ctx,
-                      "hardness beyond the reference's within %.3g points of false "
-                      "negatives over Uniform's",
-                      hn_board_budgets[i]);
-    for (int k = 0; p->u && k < p->u->measures; k++)
-        column[n++] = (struct hn_record_column){
-            hn_format(p->ctx, "outcome%d", k), hn_format(p->ctx, "%s – Uniform", p->u->name[k]),
-            .as = HN_BY_HALF, .digits = 2,
-            .help = "of encoders trained with it, paired by data set and seed"};
-    for (int64_t k = 0; k < p->b->kinds; k++) {
-        const struct hn_board_kind *kind = &p->b->kind[k];
-        column[n++] = (struct hn_record_column){
-            hn_format(p->ctx, "kind%" PRId64, k),
-            hn_format(p->ctx, "%s%s", kind->name, kind->kept ? " kept aside" : ""),
-            .as = HN_BY_HALF,
-            .digits = 1,
-            .alone = true,
-            .help = "excess in percent, mean over encoders"};
-    }
-    column[n] = (struct hn_record_column){"cost", "ms a batch", .digits = 2, .scale = 1e3,
-                                          .help = "a batch with its share of the build"};
-}
-
-static json_t *table_row(const struct page *p, int64_t entry,
-                         const struct hn_record_column *column) {
-    const struct hn_board_entry *e = &p->b->entry[entry];
-    json_t *row = json_pack("{s:I, s:o, s:s, s:o}", "number", (json_int_t)entry, "entry",
-                            hn_json_text(e->name), "verdict", verdict_of(p, entry), "cost",
-                            hn_json_real(e->cost));
-    column += 2; // behind entry and verdict
-    for (int s = 0; s < HN_BOARD_SCORES; s++, column++) {
-        struct hn_board_score of = {p->measure, s};
-        json_object_set_new(row, column->key,
-                            hn_mean_json(hn_board_over_kinds(p->b, entry, of, false), true));
-    }
-    for (int k = 0; p->u && k < p->u->measures; k++, column++)
-        json_object_set_new(row, column->key,
-                            hn_mean_json(hn_board_outcome_of(p->u, entry, k), true));
-    for (int64_t k = 0; k < p->b->kinds; k++, column++) {
-        struct hn_board_score of = {p->measure, HN_BOARD_SHARE};
-        json_object_set_new(row, column->key,
-                            hn_mean_json(hn_board_on_kind(p->b, entry, of, k), true));
-    }
-    return row;
-}
-
-static void put_table(const struct page *p) {
-    struct hn_record_column column[3 + HN_BOARD_SCORES + HN_OUTCOMES_MAX + HN_BOARD_KINDS_MAX + 1] =
-        {0};
-    json_t *rows = json_array();
-    table_columns(p, column);
-    for (int64_t i = 0; i < p->b->entries; i++)
-        json_array_append_new(rows, table_row(p, p->order[i], column));
-    put_measured(p, (struct hn_html_table){.label = "Entries",
-                                           .class = "sortable fixed",
-                                           .sorted = INT_MAX,
-                                           .column = column,
-                                           .row = rows});
+static void put_table(struct page *p) {
+    struct hn_record_column column[HN_BOARD_COLUMNS_MAX];
+    static const char *const elsewhere[] = {"kept", "rank", "chosen_on"};
+    if (hn_board_columns(p->ctx, p->b, p->u, column))
+        return;
+    column[0].put = put_entry;
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        hn_records_take_out(column, elsewhere[i]);
+    put_measured(
+        p, (struct hn_html_table){.label = "Entries",
+                                  .class = "sortable fixed",
+                                  .sorted = INT_MAX,
+                                  .column = column,
+                                  .row = hn_board_rows(p->b, p->u, p->measure, p->order, NULL)});
 }
 
 enum { WIDTH = 480, NAMES = 150, LINE = 22, TOP = 26, END = 20 };
@@ -371,8 +287,9 @@ static void put_entries(const struct page *p) {
 // Of a kind intervals are over its encoders.
 static void put_kind(const struct page *p, int64_t kind) {
     struct hn_record_column column[HN_BOARD_SCORES + 2] = {entry_column};
+    if (hn_board_score_columns(p->ctx, column + 1))
+        return;
     json_t *rows = json_array();
-    add_scores(p, column + 1);
     for (int64_t i = 0; i < p->b->entries; i++) {
         json_t *row = json_pack("{s:o}", "entry", hn_json_text(p->b->entry[p->order[i]].name));
         for (int s = 0; s < HN_BOARD_SCORES; s++)
@@ -423,7 +340,7 @@ static enum hn_code for_measures(struct page *p, void (*put)(struct page *p)) {
             return p->ctx->code;
         put(p);
     }
-    return HN_OK;
+    return p->ctx->code;
 }
 
 static void put_standing(struct page *p) {

@@ -2,7 +2,7 @@
 // A board as a document of JSON, and that as a table of Markdown.
 #include "results/analysis/board_json.h"
 #include "core/text.h"
-#include "results/records.h"
+#include "results/analysis/board_tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,9 +12,6 @@ static json_t *mean_of(struct hn_mean m) {
     return json_pack("{s:o, s:o, s:o, s:o}", "mean", hn_json_real(m.mean), "half",
                      hn_json_real(m.half), "lo", hn_json_real(m.lo), "hi", hn_json_real(m.hi));
 }
-
-static const char *const score_names[HN_BOARD_SCORES] = {"share", "excess", "gain_half", "gain_2",
-                                                         "gain_10"};
 
 static json_t *kinds_of(const struct hn_board *b, int64_t entry, struct hn_board_score of) {
     json_t *kinds = json_object();
@@ -31,7 +28,7 @@ static json_t *measure_of(const struct hn_board *b, int64_t entry, int measure, 
         json_object_set_new(one, "kept",
                             hn_json_real(hn_board_over_kinds(b, entry, of, true).mean));
         json_object_set_new(one, "kinds", kinds_of(b, entry, of));
-        json_object_set_new(all, score_names[s], one);
+        json_object_set_new(all, hn_board_score_names[s], one);
     }
     const char *verdict = hn_board_verdict_of(b, entry, measure);
     json_object_set_new(all, "verdict", json_string(verdict));
@@ -79,7 +76,7 @@ static json_t *correlations_of(struct hn_context *ctx, const struct hn_board *b,
                 json_decref(all);
                 return NULL;
             }
-            json_object_set_new(one, score_names[s],
+            json_object_set_new(one, hn_board_score_names[s],
                                 json_pack("{s:o, s:o, s:o, s:I}", "rho", hn_json_real(r.rho), "lo",
                                           hn_json_real(r.lo), "hi", hn_json_real(r.hi), "entries",
                                           (json_int_t)r.n));
@@ -154,147 +151,62 @@ json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b,
     return document;
 }
 
-static const struct hn_record_column columns[] = {
-    {.key = "entry", .heading = "Entry", .width = -1},
-    {.key = "verdict", .heading = "Against the reference", .width = -1},
-    {.key = "share", .heading = "Excess (%)", .digits = 1},
-    {.key = "half", .heading = "±", .digits = 1},
-    {.key = "kept", .heading = "On kinds kept aside (%)", .digits = 1},
-    {.key = "excess", .heading = "Excess (points)", .digits = 2},
-    {.key = "gain_half", .heading = "Hardness gained at +.5", .digits = 3},
-    {.key = "gain_2", .heading = "at +2", .digits = 3},
-    {.key = "gain_10", .heading = "at +10", .digits = 3},
-    {.key = "rank", .heading = "Mean rank", .digits = 1},
-    {.key = "seconds", .heading = "ms a batch", .digits = 2, .scale = 1000},
-    {.key = "chosen_on", .heading = "Chosen on", .width = -1},
-    {0}};
-
-// Of the k-th measure of trainings: its difference to Uniform, and half of the interval.
-static void outcome_keys(int k, char key[2][HN_LABEL_SIZE]) {
-    snprintf(key[0], HN_LABEL_SIZE, "outcome %d", k);
-    snprintf(key[1], HN_LABEL_SIZE, "outcome %d half", k);
-}
-
-// The row of an entry by a measure.
-static json_t *row_of(const json_t *entry, const char *measure) {
-    const json_t *by = json_object_get(entry, measure), *share = json_object_get(by, "share");
-    json_t *row = json_pack(
-        "{s:O, s:O, s:O, s:O, s:O, s:O, s:O}", "entry", json_object_get(entry, "entry"), "verdict",
-        json_object_get(by, "verdict"), "half", json_object_get(share, "half"), "kept",
-        json_object_get(share, "kept"), "rank", json_object_get(by, "rank"), "seconds",
-        json_object_get(entry, "seconds"), "chosen_on", json_object_get(entry, "chosen_on"));
-    for (int s = 0; s < HN_BOARD_SCORES; s++)
-        json_object_set(row, score_names[s],
-                        json_object_get(json_object_get(by, score_names[s]), "mean"));
-    const char *name;
-    char key[2][HN_LABEL_SIZE];
-    json_t *trained;
-    int k = 0;
-    json_object_foreach(json_object_get(entry, "outcome"), name, trained) {
-        outcome_keys(k++, key);
-        json_object_set(row, key[0], json_object_get(trained, "mean"));
-        json_object_set(row, key[1], json_object_get(trained, "half"));
-    }
-    return row;
-}
-
-static double share_of(const json_t *row) {
-    const json_t *value = json_object_get(row, "share");
-    return json_is_number(value) ? json_number_value(value) : INFINITY;
-}
-
-// The best first, those without a score last.
-static json_t *rows_of(const json_t *entries, const char *measure) {
-    json_t *rows = json_array();
-    for (size_t i = 0; i < json_array_size(entries); i++) {
-        json_t *row = row_of(json_array_get(entries, i), measure);
-        size_t at = 0;
-        while (at < json_array_size(rows) && share_of(json_array_get(rows, at)) <= share_of(row))
-            at++;
-        json_array_insert_new(rows, at, row);
-    }
-    return rows;
-}
-
-static void put_rows(const json_t *document, const json_t *rows, FILE *out) {
-    enum { SCORES = sizeof columns / sizeof *columns - 1 };
-    struct hn_record_column column[SCORES + 2 * HN_OUTCOMES_MAX + 1] = {0};
-    char key[HN_OUTCOMES_MAX][2][HN_LABEL_SIZE], heading[HN_OUTCOMES_MAX][HN_LABEL_SIZE];
-    const json_t *trained = json_object_get(document, "outcome");
-    json_t *name;
-    size_t k;
-    memcpy(column, columns, sizeof columns);
-    json_array_foreach(json_object_get(trained, "measures"), k, name) {
-        struct hn_record_column *c = &column[SCORES + 2 * k];
-        outcome_keys((int)k, key[k]);
-        snprintf(heading[k], HN_LABEL_SIZE, "%s – Uniform", json_string_value(name));
-        c[0] = (struct hn_record_column){.key = key[k][0], .heading = heading[k], .digits = 2};
-        c[1] = (struct hn_record_column){.key = key[k][1], .heading = "±", .digits = 2};
-    }
-    hn_records_markdown(column, rows, out);
-}
-
 // A line for each measure of the trainings, of the hardness that the table goes by.
-static void put_correlations(const json_t *document, FILE *out) {
-    json_t *by =
-        json_object_get(json_object_get(json_object_get(document, "outcome"), "correlations"),
-                        hn_board_measures[0].word);
-    const char *name;
-    json_t *scores;
-    json_object_foreach(by, name, scores) {
-        const json_t *share = json_object_get(scores, score_names[HN_BOARD_SHARE]);
-        const int64_t n = json_integer_value(json_object_get(share, "entries"));
-        if (n < HN_RANKS_MIN)
-            continue;
-        hn_print(out, hn_markdown_put, "\nRank correlation of %s", name);
-        fprintf(out, " over %" PRId64 " entries", n);
+static enum hn_code put_correlations(struct hn_context *ctx, const struct hn_board *b,
+                                     const struct hn_board_outcome *u, FILE *out) {
+    for (int k = 0; u && k < u->measures; k++)
         for (int s = 0; s < HN_BOARD_SCORES; s++) {
-            const json_t *r = json_object_get(scores, score_names[s]);
-            const json_t *rho = json_object_get(r, "rho"), *lo = json_object_get(r, "lo");
-            if (s == HN_BOARD_EXCESS)
+            struct hn_rank_correlation r;
+            if (hn_board_outcome_correlation(ctx, b, u, (struct hn_board_score){0, s}, k, &r))
+                return ctx->code;
+            if (s == HN_BOARD_EXCESS || r.n < HN_RANKS_MIN)
                 continue;
-            if (s == HN_BOARD_SHARE)
-                fputs(" with the excess: ", out);
-            else
+            if (s == HN_BOARD_SHARE) {
+                hn_print(out, hn_markdown_put, "\nRank correlation of %s", u->name[k]);
+                fprintf(out, " over %" PRId64 " entries with the excess: ", r.n);
+            } else {
                 fprintf(out, "; with the gain at +%.3g: ", hn_board_budgets[s - HN_BOARD_GAIN]);
-            if (json_is_number(rho))
-                fprintf(out, "%+.2f", json_number_value(rho));
-            else
-                fputs("none", out);
-            if (json_is_number(lo))
-                fprintf(out, " (95 %%: %+.2f to %+.2f)", json_number_value(lo),
-                        json_number_value(json_object_get(r, "hi")));
+            }
+            fprintf(out, isnan(r.rho) ? "none" : "%+.2f", r.rho);
+            if (isfinite(r.lo))
+                fprintf(out, " (95 %%: %+.2f to %+.2f)", r.lo, r.hi);
+            fputs(s == HN_BOARD_SCORES - 1 ? ".\n" : "", out);
         }
-        fputs(".\n", out);
-    }
+    return HN_OK;
 }
 
-void hn_board_markdown(const json_t *document, FILE *out) {
-    int64_t kinds = 0, kept = 0;
-    size_t i;
-    json_t *kind, *rows = rows_of(json_object_get(document, "entries"), hn_board_measures[0].word);
-    json_array_foreach(json_object_get(document, "kinds"), i, kind) {
-        kinds++;
-        kept += json_is_true(json_object_get(kind, "kept"));
-    }
-    hn_print(out, hn_markdown_put, "Suite %s",
-             json_string_value(json_object_get(document, "suite")));
-    fprintf(out, " (checksum %.12s): %s, %" PRId64 " of them kept aside. ",
-            json_string_value(json_object_get(document, "sha256")), hn_counted(kinds, "kind").text,
-            kept);
+static enum hn_code put_rows(struct hn_context *ctx, const struct hn_board *b,
+                             const struct hn_board_outcome *u, FILE *out) {
+    struct hn_record_column column[HN_BOARD_COLUMNS_MAX];
+    double *rank = hn_alloc(ctx, b->entries, sizeof *rank), apart;
+    int64_t *order = hn_alloc(ctx, b->entries, sizeof *order);
+    if (!rank || !order || hn_board_columns(ctx, b, u, column) ||
+        hn_board_ranks(ctx, b, 0, rank, &apart))
+        return ctx->code;
+    hn_board_hide_kinds(b, column);
+    hn_board_order(b, 0, order);
+    json_t *rows = hn_board_rows(b, u, 0, order, rank);
+    hn_records_markdown(column, rows, out);
+    json_decref(rows);
+    return HN_OK;
+}
+
+enum hn_code hn_board_markdown(struct hn_context *ctx, const struct hn_board *b,
+                               const struct hn_board_outcome *u, FILE *out) {
+    HN_SCOPE(ctx);
+    hn_print(out, hn_markdown_put, "Suite %s", b->suite);
+    fprintf(out, " (checksum %.12s): %s, %" PRId64 " of them kept aside. ", b->sha256,
+            hn_counted(b->kinds, "kind").text, b->kept);
     fputs("Excess: false negatives beyond the reference's at equal mean cosine of true negatives, "
           "less is better, in percent of what the reference adds on average over its range of "
-          "hardness, and in points; ± is half of the 95 % interval over kinds. Hardness gained: "
+          "hardness, and in points; ± is half of the 95 % interval over kinds. Gain: hardness "
           "beyond the reference's within so many points more than Uniform's.\n\n",
           out);
-    const json_t *seconds = json_object_get(document, "within_seconds");
-    if (json_is_number(seconds))
+    if (isfinite(b->seconds))
         fprintf(
             out,
             "Of entries only what costs at most %.4g ms a batch, build included; where nothing "
             "of an entry does, it is Uniform; one that is too dear everywhere has no score.\n\n",
-            1e3 * json_number_value(seconds));
-    put_rows(document, rows, out);
-    put_correlations(document, out);
-    json_decref(rows);
+            1e3 * b->seconds);
+    return put_rows(ctx, b, u, out) || put_correlations(ctx, b, u, out) ? ctx->code : HN_OK;
 }

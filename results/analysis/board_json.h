@@ -11,4 +11,5 @@
 json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b,
                       const struct hn_board_outcome *u);
 // Its entries by the first measure, the best first, and what the numbers are.
-void hn_board_markdown(const json_t *document, FILE *out);
+HN_MUST_USE enum hn_code hn_board_markdown(struct hn_context *ctx, const struct hn_board *b,
+                                           const struct hn_board_outcome *u, FILE *out);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Makes the table of the entries of a board.
+#include "results/analysis/board_tables.h"
+#include "core/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+const char *const hn_board_score_names[HN_BOARD_SCORES] = {"share", "excess", "gain_half", "gain_2",
+                                                           "gain_10"};
+
+static const struct hn_record_column share_column = {
+    "share", "Excess (%)", .as = HN_BY_HALF, .digits = 1,
+    .help = "false negatives beyond the reference's at equal hardness, in percent of what the "
+            "reference adds on average"};
+static const struct hn_record_column excess_column = {
+    "excess", "Excess (points)", .as = HN_BY_HALF, .digits = 2,
+    .help = "points of false negatives beyond the reference's at equal hardness, likewise"};
+
+enum hn_code hn_board_score_columns(struct hn_context *ctx,
+                                    struct hn_record_column column[HN_BOARD_SCORES]) {
+    column[HN_BOARD_SHARE] = share_column;
+    column[HN_BOARD_EXCESS] = excess_column;
+    for (int i = 0; i < HN_BOARD_BUDGETS; i++)
+        column[HN_BOARD_GAIN + i] = (struct hn_record_column){
+            hn_board_score_names[HN_BOARD_GAIN + i],
+            hn_format(ctx, "Gain at +%.3g", hn_board_budgets[i]), .as = HN_BY_HALF, .digits = 3,
+            .help = hn_format(ctx,
+                              "hardness beyond the reference's within %.3g points of false "
+                              "negatives over Uniform's",
+                              hn_board_budgets[i])};
+    return ctx->code;
+}
+
+enum hn_code hn_board_columns(struct hn_context *ctx, const struct hn_board *b,
+                              const struct hn_board_outcome *u,
+                              struct hn_record_column column[HN_BOARD_COLUMNS_MAX]) {
+    int n = 0;
+    column[n++] = (struct hn_record_column){"entry", "Entry", -1};
+    column[n++] = (struct hn_record_column){"verdict", "Against the reference", -1};
+    if (hn_board_score_columns(ctx, column + n))
+        return ctx->code;
+    n += HN_BOARD_SCORES;
+    column[n++] =
+        (struct hn_record_column){"kept", "On kinds kept aside (%)", .digits = 1, .alone = true};
+    for (int k = 0; u && k < u->measures; k++)
+        column[n++] = (struct hn_record_column){
+            hn_format(ctx, "outcome%d", k), hn_format(ctx, "%s – Uniform", u->name[k]),
+            .as = HN_BY_HALF, .digits = 2,
+            .help = "of encoders trained with it, paired by data set and seed"};
+    for (int64_t k = 0; k < b->kinds; k++)
+        column[n++] = (struct hn_record_column){
+            hn_format(ctx, "kind%" PRId64, k),
+            hn_format(ctx, "%s%s", b->kind[k].name, b->kind[k].kept ? " kept aside" : ""),
+            .as = HN_BY_HALF,
+            .digits = 1,
+            .alone = true,
+            .help = "excess in percent, mean over encoders"};
+    column[n++] = (struct hn_record_column){"rank", "Mean rank", .digits = 1};
+    column[n++] = (struct hn_record_column){"cost", "ms a batch", .digits = 2, .scale = 1e3,
+                                            .help = "a batch with its share of the build"};
+    column[n++] = (struct hn_record_column){"chosen_on", "Chosen on", -1};
+    column[n] = (struct hn_record_column){0};
+    return ctx->code;
+}
+
+void hn_board_hide_kinds(const struct hn_board *b, struct hn_record_column *column) {
+    char key[32];
+    for (int64_t k = 0; k < b->kinds; k++) {
+        snprintf(key, sizeof key, "kind%" PRId64, k);
+        hn_records_take_out(column, key);
+    }
+}
+
+// The k-th cell of a kind ("outcome3").
+static void set_numbered(json_t *row, const char *kind, int64_t k, struct hn_mean mean) {
+    char key[32];
+    snprintf(key, sizeof key, "%s%" PRId64, kind, k);
+    json_object_set_new(row, key, hn_mean_json(mean, true));
+}
+
+static json_t *row_of(const struct hn_board *b, const struct hn_board_outcome *u, int measure,
+                      int64_t entry) {
+    const struct hn_board_entry *e = &b->entry[entry];
+    const struct hn_board_score share = {measure, HN_BOARD_SHARE};
+    json_t *row =
+        json_pack("{s:I, s:o, s:s, s:o, s:o}", "number", (json_int_t)entry, "entry",
+                  hn_json_text(e->name), "verdict", hn_board_verdict_of(b, entry, measure), "cost",
+                  hn_json_real(e->cost), "chosen_on", hn_json_text(e->chosen_on));
+    for (int s = 0; s < HN_BOARD_SCORES; s++)
+        json_object_set_new(
+            row, hn_board_score_names[s],
+            hn_mean_json(hn_board_over_kinds(b, entry, (struct hn_board_score){measure, s}, false),
+                         true));
+    json_object_set_new(row, "kept",
+                        hn_mean_json(hn_board_over_kinds(b, entry, share, true), true));
+    for (int k = 0; u && k < u->measures; k++)
+        set_numbered(row, "outcome", k, hn_board_outcome_of(u, entry, k));
+    for (int64_t k = 0; k < b->kinds; k++)
+        set_numbered(row, "kind", k, hn_board_on_kind(b, entry, share, k));
+    return row;
+}
+
+json_t *hn_board_rows(const struct hn_board *b, const struct hn_board_outcome *u, int measure,
+                      const int64_t *order, const double *rank) {
+    json_t *rows = json_array();
+    for (int64_t i = 0; i < b->entries; i++) {
+        json_t *row = row_of(b, u, measure, order[i]);
+        if (rank)
+            json_object_set_new(row, "rank", hn_json_real(rank[order[i]]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static bool is_before(const struct hn_board *b, int measure, int64_t x, int64_t y) {
+    const struct hn_board_score share = {measure, HN_BOARD_SHARE};
+    double of_x = hn_board_over_kinds(b, x, share, false).mean,
+           of_y = hn_board_over_kinds(b, y, share, false).mean;
+    return isnan(of_y) ? !isnan(of_x) : of_x < of_y;
+}
+
+void hn_board_order(const struct hn_board *b, int measure, int64_t *order) {
+    for (int64_t i = 0; i < b->entries; i++) {
+        int64_t at = i;
+        for (; at > 0 && is_before(b, measure, i, order[at - 1]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
