@@ -183,7 +183,7 @@ static void put_pairs(struct page *p) {
                                            .row = rows});
 }
 
-// How an outcome goes with the excess by the measure at hand, and with the gains.
+// Rank correlations of an outcome with the excess by the measure at hand, and with the gains.
 static enum hn_code put_correlations(const struct page *p, int outcome) {
     static const int score[] = {HN_BOARD_SHARE, HN_BOARD_GAIN, HN_BOARD_GAIN + 1,
                                 HN_BOARD_GAIN + 2};
