@@ -611,7 +611,9 @@ static void test_at_random(void) {
         bool trained[40] = {false};
         int seen[40] = {0}, held = 0;
         put_beir();
+        char note[HN_MESSAGE_MAX] = "";
         HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options[of]));
+        t.ctx.notes = (struct hn_notes){hn_keep_note, note};
         const int32_t *hard = t.o.task.kept;
         for (int i = 0; i < t.o.task.n; i++)
             trained[own_of(&t.o.task, i)] = true;
@@ -627,6 +629,7 @@ static void test_at_random(void) {
             }
         }
         CU_ASSERT(of == 0 ? held > 0 : held == 0);
+        CU_ASSERT_EQUAL(strstr(note, "training pushes them away") != NULL, of == 0);
         for (int d = 0; d < 40 && of < 2; d++)
             CU_ASSERT(seen[d] > 0 || (of == 1 && !trained[d]));
         close_pairs(&t);

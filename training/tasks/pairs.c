@@ -428,6 +428,11 @@ static enum hn_code mine(struct hn_context *ctx, struct hn_task *task, int64_t s
     int32_t *negative = hn_alloc(ctx, m.queries * width, sizeof *negative);
     if (!negative)
         return ctx->code;
+    if (p->mined == AT_RANDOM && p->among == 0)
+        hn_note_once(ctx,
+                     "mined: random draws from all documents; those that are evaluated are never a "
+                     "positive, and training pushes them away: `among: train` draws from the "
+                     "training's alone");
     if (p->mined == AT_RANDOM)
         draw_any(task, step, &m, negative);
     else if (mine_by_rank(ctx, task, step, &m, negative))
