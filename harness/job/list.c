@@ -103,6 +103,15 @@ static enum hn_code set_texts(struct hn_context *ctx, const struct hn_option *op
     return HN_OK;
 }
 
+// True where quotes make another value of a text: of numbers, true and false. A word that stands
+// for a number ("all") is a text: JSON, which is YAML, has it in quotes only.
+static bool is_bare(const struct hn_option *option, const char *text) {
+    if (option->kind == HN_OPTION_INT && option->choices && strcmp(text, *option->choices) == 0)
+        return false;
+    return option->kind == HN_OPTION_INT || option->kind == HN_OPTION_REAL ||
+           option->kind == HN_OPTION_BOOL;
+}
+
 enum hn_code hn_yaml_set(struct hn_context *ctx, const struct hn_option *option,
                          const struct hn_yaml *value, void *params) {
     if (option->kind == HN_OPTION_LIST)
@@ -110,9 +119,7 @@ enum hn_code hn_yaml_set(struct hn_context *ctx, const struct hn_option *option,
     if (value->kind != HN_YAML_SCALAR || hn_yaml_is_null(value))
         return hn_yaml_fail(ctx, value, "'%s' wants %s, not %s", option->name, wanted(option),
                             hn_yaml_kind_name(value));
-    bool bare = option->kind == HN_OPTION_INT || option->kind == HN_OPTION_REAL ||
-                option->kind == HN_OPTION_BOOL;
-    if (bare && !value->plain)
+    if (!value->plain && is_bare(option, value->text))
         return hn_yaml_fail(ctx, value, "'%s' wants %s, not a text in quotes", option->name,
                             wanted(option));
     if (value->plain && option->kind != HN_OPTION_TEXT && is_octal(value->text))

@@ -328,6 +328,26 @@ static void test_parse_sampler(void) {
     tear_down(&b);
 }
 
+// JSON is YAML, and has words in quotes only.
+static void test_quoted_word(void) {
+    struct bench b;
+    struct hn_job job;
+    set_up(&b);
+    HN_CHECK(&b.ctx, read_text(&b, SHORT,
+                               "samplers=[{\"random-negatives\": {\"n\": [\"all\", 3]}}]", &job));
+    CU_ASSERT_EQUAL(job.n_samplers, 2);
+    CU_ASSERT(point_is(&job, 0, "random-negatives", "n=all"));
+    CU_ASSERT(point_is(&job, 1, "random-negatives", "n=3"));
+    for (int i = 0; i < 2; i++) {
+        const char *const set =
+            i ? "samplers=[{ring: {n: \"3\"}}]" : "samplers=[{ring: {n: \"al\"}}]";
+        CU_ASSERT_EQUAL(read_text(&b, SHORT, set, &job), HN_USAGE);
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(b.ctx.message, "'n' wants a whole number, not a text in quotes"));
+    }
+    tear_down(&b);
+}
+
 // `rest` is every sampler that the list does not name: all of the list are there once.
 static void test_rest(void) {
     struct bench b;
@@ -378,6 +398,7 @@ static const struct hn_test tests[] = {
     {"defaults", test_defaults},
     {"grid_order", test_grid_order},
     {"rest", test_rest},
+    {"quoted_word", test_quoted_word},
     {"round_trip", test_round_trip},
     {"resolved", test_resolved},
     {"digest", test_digest},
