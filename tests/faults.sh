@@ -74,6 +74,29 @@ full_disk_keeps() {
     check "plot on a full disk leaves no folder of its own" none_temporary disk
     umount disk
 }
+# A figure is whole or not there, and so is one that is drawn again: gnuplot says nothing of a disk that is full.
+full_disks_of_figures() {
+    local size figure full=0
+    command -v gnuplot >/dev/null || return
+    "$hardneg" run -c absolute.yaml -o many --quiet --set 'seeds=[1, 2]' || return
+    run plot whole --figure bs-fig4 -o old
+    run plot many --figure bs-fig4 -o new
+    for size in 28 32 36 40 44 48 52 56 60 64 68 72 76 80 200; do
+        make_disk 400 || return
+        mkdir disk/f
+        cp old/bs-fig4.* disk/f/
+        head -c $((400 * 1024 - size * 1024)) /dev/zero >disk/ballast 2>/dev/null
+        run plot many --figure bs-fig4 -o disk/f
+        ended "a figure, $size KiB free" '0|74'
+        [ $rc = 0 ] || full=$((full + 1))
+        for figure in tsv gp svg; do
+            check "bs-fig4.$figure, $size KiB free: $([ $rc = 0 ] && echo new || echo old)" cmp -s disk/f/bs-fig4.$figure "$([ $rc = 0 ] && echo new || echo old)/bs-fig4.$figure"
+        done
+        check "a figure, $size KiB free: no temporary file" none_temporary disk
+        umount disk
+    done
+    check "disks were full ($full times) and were not" test $full -gt 3 -a $full -lt 15
+}
 # Outputs of one command are one: on a disk that has space for the first of two, both stay as they were.
 full_disk_keeps_pairs() {
     local spare f mine=(mine pairs.h5 -o disk/ids.npy --scores disk/scores.npy -q)
@@ -115,6 +138,7 @@ if [ "${2:-}" = mounted ]; then # in a name space of its own, see below
     full_disk_keeps
     full_disk_keeps 40960
     full_disk_keeps_pairs
+    full_disks_of_figures
     read_only_output
     echo "$passed $failed"
     exit

@@ -180,6 +180,7 @@ class Injector:
     def __init__(self, place, most, rng):
         self.place, self.most, self.rng = place, most, rng
         self.tally, self.failed, self.told = collections.Counter(), 0, 0
+        self.said = 0, 0
 
     def chosen(self, n):
         return range(n) if not self.most or n <= self.most else sorted(self.rng.sample(range(n), self.most))
@@ -213,6 +214,13 @@ class Injector:
         if wrong:
             self.failed += 1
             print(f"  FAILED {name}, {what}: {'; '.join(wrong)}; {text.strip()[-160:]}", flush=True)
+
+    def say(self, name):
+        """How many starts of one command ended right, of how many, where there were any."""
+        told, failed = self.told - self.said[0], self.failed - self.said[1]
+        self.said = self.told, self.failed
+        if told + failed:
+            print(f"    {name}: {told} of {told + failed} ended right", flush=True)
 
     def undisturbed(self, name):
         done = self.place.start(COMMANDS[name], "out")
@@ -299,6 +307,7 @@ def main():
             else:
                 injector.fail_system(name, want)
                 injector.fail_hdf5(name, want)
+            injector.say(name)
         os.chdir("/")
     print("    how they ended: " + ", ".join(f"{kind} {code}: {n}" for (kind, code), n in sorted(injector.tally.items(), key=str)))
     print(f"inject: {injector.told} passed, {injector.failed} failed, 0 skipped")

@@ -10,6 +10,7 @@
 #include "plots/page/distributions.h"
 #include "plots/page/figure.h"
 #include "plots/page/page_private.h"
+#include "plots/page/picture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -284,36 +285,22 @@ static enum hn_code publish(const struct drawing *d, const char *end) {
     return to ? hn_file_adopt(d->ctx, from, to) : d->ctx->code;
 }
 
-// The same results give the same bytes: a PDF has the moment it was made, which is set to one.
-static enum hn_code undate(const struct drawing *d) {
-    static const char date[] = "/CreationDate (D:";
-    char *path = join(d->ctx, d->scratch, d->figure->id, "pdf");
-    if (!path)
-        return d->ctx->code;
-    FILE *f = fopen(path, "r+");
-    size_t seen = 0;
-    for (int c; f && seen < sizeof date - 1 && (c = fgetc(f)) != EOF;)
-        seen = c == date[seen] ? seen + 1 : c == date[0];
-    if (seen == sizeof date - 1 && fseek(f, 0, SEEK_CUR) == 0)
-        fputs("19700101000000", f);
-    if (f)
-        fclose(f);
-    return HN_OK;
-}
-
 static enum hn_code draw_in_scratch(struct drawing *d) {
     if (write_file(d, "tsv", false) || write_file(d, "gp", true))
         return d->ctx->code;
+    struct hn_pictures pictures;
+    const char *const *endings = d->terminal->ending;
+    if (hn_pictures_begin(d->ctx, d->scratch, d->figure->id, endings + DRAWN, &pictures))
+        return d->ctx->code;
     enum hn_code code = hn_gnuplot_run(d->ctx, d->scratch, d->figure->id, d->dir);
+    code = hn_pictures_end(d->ctx, &pictures, d->dir, code);
     if (code != HN_OK && code != HN_GNUPLOT)
         return code;
-    if (undate(d))
-        return d->ctx->code;
     struct hn_outputs all;
     hn_outputs_begin(d->ctx, &all);
     enum hn_code shown = HN_OK;
-    for (int i = 0; !shown && d->terminal->ending[i] && (i < DRAWN || !code); i++)
-        shown = publish(d, d->terminal->ending[i]);
+    for (int i = 0; !shown && endings[i] && (i < DRAWN || !code); i++)
+        shown = publish(d, endings[i]);
     shown = hn_outputs_end(d->ctx, &all, shown);
     return shown ? shown : code;
 }
