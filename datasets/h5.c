@@ -63,7 +63,8 @@ static enum hn_code set_attribute(struct hn_context *ctx, hid_t object, const ch
     bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
     good &= hn_h5_close(attribute);
     hn_h5_close(space);
-    return good ? HN_OK : hn_fail(ctx, HN_IO, "attribute %s could not be written", name);
+    return good ? HN_OK
+                : hn_fail(ctx, HN_IO, "attribute %s could not be written: is the disk full?", name);
 }
 
 enum hn_code hn_h5_set_text(struct hn_context *ctx, hid_t object, const char *name,
@@ -121,15 +122,16 @@ static enum hn_code attribute_open(struct hn_context *ctx, hid_t object, const c
     if (a->id < 0)
         return fail_attribute(ctx, object, name);
     hid_t space = H5Aget_space(a->id);
-    bool one = H5Sget_simple_extent_npoints(space) == 1;
+    hssize_t n = H5Sget_simple_extent_npoints(space);
     hn_h5_close(space);
-    if (one)
+    if (n == 1) {
         a->type = H5Aget_type(a->id);
-    if (a->type >= 0)
         a->class = H5Tget_class(a->type);
-    if (a->class == H5T_NO_CLASS)
+    }
+    bool read = n >= 0 && (n != 1 || a->class != H5T_NO_CLASS);
+    if (n != 1 || !read)
         attribute_close(a);
-    return HN_OK;
+    return read ? HN_OK : fail_attribute(ctx, object, name);
 }
 
 // The texts of an attribute: false if it cannot be read; *out is NULL without memory.

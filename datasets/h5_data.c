@@ -19,9 +19,10 @@ enum hn_h5_fault hn_h5_find(hid_t parent, const char *path) {
         memcpy(part, path, (size_t)(end - path));
         part[end - path] = 0;
         H5L_info_t link;
-        if (H5Lexists(parent, part, H5P_DEFAULT) <= 0)
+        const htri_t there = H5Lexists(parent, part, H5P_DEFAULT);
+        if (there == 0)
             return HN_H5_ABSENT;
-        if (H5Lget_info(parent, part, &link, H5P_DEFAULT) < 0)
+        if (there < 0 || H5Lget_info(parent, part, &link, H5P_DEFAULT) < 0)
             return HN_H5_UNFOUND;
         if (link.type != H5L_TYPE_HARD)
             return HN_H5_LINKED;
@@ -88,6 +89,8 @@ static enum hn_h5_fault look_at(struct hn_h5_data *data, bool mapped) {
         return HN_H5_NO_TYPE;
     data->class = H5Tget_class(data->type);
     data->size = (int64_t)H5Tget_size(data->type);
+    if (data->class == H5T_NO_CLASS || data->size == 0)
+        return HN_H5_NO_TYPE;
     look_at_shape(data);
     return look_at_storage(data, mapped);
 }

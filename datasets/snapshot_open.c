@@ -22,7 +22,7 @@ enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snaps
         if (!*wanted[i].text)
             return ctx->code;
     }
-    if (!info->stored_sha256[0] && H5Aexists(s->file, "content_sha256") > 0)
+    if (!info->stored_sha256[0] && H5Aexists(s->file, "content_sha256") != 0)
         return hn_fail(
             ctx, HN_DATA,
             "%s: the attribute content_sha256 is not one text, so that the values cannot "

@@ -192,11 +192,10 @@ static enum hn_code each_link(const struct reader *r, hid_t group, const char *w
     H5G_info_t about;
     unsigned flags = 0;
     hid_t list = H5Gget_create_plist(group);
-    if (H5Pget_link_creation_order(list, &flags) < 0)
-        flags = 0;
+    bool known = H5Pget_link_creation_order(list, &flags) >= 0;
     hn_h5_close(list);
     H5_index_t order = flags & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
-    if (H5Gget_info(group, &about) < 0)
+    if (!known || H5Gget_info(group, &about) < 0)
         return bad(r, where, "", "cannot be read");
     if (about.nlinks > MAX_LINKS)
         return bad(r, where, "", "has more than 4096 members");
@@ -243,9 +242,13 @@ static enum hn_code read_further(const struct reader *r, hid_t folder, const cha
 // The further tables of a file.
 static enum hn_code read_tables(const struct reader *r, struct hn_results *out) {
     hid_t folder;
-    for (const char *const *name = HN_STORE_AT_ROOT; *name; name++)
-        if (H5Lexists(r->file, *name, H5P_DEFAULT) > 0 && read_named(r, r->file, *name, out))
+    for (const char *const *name = HN_STORE_AT_ROOT; *name; name++) {
+        const htri_t there = H5Lexists(r->file, *name, H5P_DEFAULT);
+        if (there < 0)
+            return bad(r, *name, "", "cannot be read");
+        if (there > 0 && read_named(r, r->file, *name, out))
             return r->ctx->code;
+    }
     if (open_group(r, r->file, "tables", false, &folder))
         return r->ctx->code;
     enum hn_code code = folder < 0 ? HN_OK : each_link(r, folder, "tables", read_further, out);

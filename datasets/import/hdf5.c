@@ -447,9 +447,9 @@ static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn
     struct hn_wanted named = *want;
     if (named.name)
         named.name += named.name[0] == '/';
-    else if (want->labels && H5Lexists(file, "labels", H5P_DEFAULT) > 0)
+    else if (want->labels && hn_h5_find(file, "labels") != HN_H5_ABSENT)
         named.name = "labels";
-    else if (!want->labels && H5Lexists(file, "train", H5P_DEFAULT) > 0)
+    else if (!want->labels && hn_h5_find(file, "train") != HN_H5_ABSENT)
         named.name = "train";
     enum hn_code code = HN_OK;
     fault = HN_H5_ABSENT;
@@ -468,23 +468,38 @@ static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn
     return code;
 }
 
+// Whether the rows of the file are those of a snapshot, or lie in data sets of any name.
+static enum hn_code find_schema(struct hn_context *ctx, const char *path, hid_t file, bool *found) {
+    const htri_t there = H5Aexists(file, "schema");
+    *found = there > 0 || is_float(file, "train");
+    return there >= 0
+               ? HN_OK
+               : hn_fail(ctx, HN_DATA,
+                         "%s: its attributes cannot be read; the file is damaged: make or copy it "
+                         "again",
+                         path);
+}
+
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
                                const struct hn_wanted *want, struct hn_array *out) {
     hid_t file;
+    bool snapshot = false;
     if (want->snapshots)
         return read_snapshot(ctx, s->path, want, out);
     if (hn_h5_probe(ctx, s->path) || hn_h5_open(ctx, s->path, &file))
         return ctx->code;
-    bool snapshot =
-        !want->name && !want->labels && (H5Aexists(file, "schema") > 0 || is_float(file, "train"));
-    if (!want->labels)
+    enum hn_code code = HN_OK;
+    if (!want->name && !want->labels)
+        code = find_schema(ctx, s->path, file, &snapshot);
+    if (!code && !want->labels)
         note_distance(ctx, s->path, file);
-    enum hn_code code = snapshot ? HN_OK : read_set(ctx, file, s, want, out);
+    if (!code && !snapshot)
+        code = read_set(ctx, file, s, want, out);
     if (!snapshot && !code && !want->name && !want->labels &&
-        H5Lexists(file, "train", H5P_DEFAULT) > 0 && H5Lexists(file, "test", H5P_DEFAULT) > 0)
+        hn_h5_find(file, "train") != HN_H5_ABSENT && hn_h5_find(file, "test") != HN_H5_ABSENT)
         note_test(ctx, s->path);
     hn_h5_close(file);
-    return snapshot ? read_snapshot(ctx, s->path, want, out) : code;
+    return !code && snapshot ? read_snapshot(ctx, s->path, want, out) : code;
 }
 
 static const char *const endings[] = {".hdf5", ".h5", NULL};
