@@ -64,7 +64,7 @@ static enum hn_code begin_file(struct hn_context *ctx, const char *path,
     if (hn_writer_open(ctx, path, &about, HN_RETRIEVAL_VERSION, out))
         return ctx->code;
     struct hn_snapshot_writer *w = *out;
-    w->code = hn_h5_set_text(ctx, w->file, "kind", HN_SNAPSHOT_RETRIEVAL);
+    (void)hn_writer_attribute(w, hn_h5_set_text(ctx, w->file, "kind", HN_SNAPSHOT_RETRIEVAL));
     write_side(w, spec, HN_QUERIES);
     write_side(w, spec, HN_CORPUS);
     write_qrels(w, "/qrels", &spec->data.qrels);

@@ -195,6 +195,9 @@ HN_MUST_USE enum hn_code hn_writer_copy_steps(struct hn_context *ctx, struct hn_
                                               const struct hn_snapshot *s);
 // The code so far; the writer is gone if it is a failure.
 HN_MUST_USE enum hn_code hn_writer_begun(struct hn_snapshot_writer **w);
+// Takes over the code of an attribute's writing, whose message then names the file; returns the
+// code so far.
+enum hn_code hn_writer_attribute(struct hn_snapshot_writer *w, enum hn_code code);
 // HN_IO unless the last call was good.
 void hn_writer_check(struct hn_snapshot_writer *w, bool good);
 // A column of n values, chunked only if it is to be compressed; and writes it (value = NULL: not).

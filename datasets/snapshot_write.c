@@ -56,7 +56,7 @@ static void write_scales(struct hn_snapshot_writer *w, const struct hn_snapshot_
     good &= hn_h5_close_all(scale, 2);
     hn_writer_check(w, good);
     if (!w->code)
-        w->code = hn_h5_set_text(w->ctx, w->step, "units", "optimizer_step");
+        (void)hn_writer_attribute(w, hn_h5_set_text(w->ctx, w->step, "units", "optimizer_step"));
 }
 
 // Attaches the scale of samples, and names of labels, to a column.

@@ -26,6 +26,12 @@ void hn_writer_check(struct hn_snapshot_writer *w, bool good) {
         w->code = hn_fail(w->ctx, HN_IO, "%s: writing failed; is the disk full?", w->path);
 }
 
+enum hn_code hn_writer_attribute(struct hn_snapshot_writer *w, enum hn_code code) {
+    if (!w->code && code)
+        w->code = hn_fail_in(w->ctx, "%s", w->path);
+    return w->code;
+}
+
 static enum hn_code write_attributes(struct hn_context *ctx, hid_t file,
                                      const struct hn_snapshot_spec *spec, int version) {
     char now[32];
@@ -73,9 +79,10 @@ enum hn_code hn_writer_open(struct hn_context *ctx, const char *path,
     void *outer = hn_own(ctx, w);
     w->path = hn_strdup(ctx, path);
     hn_temporary_sweep_for(path);
-    if (!w->path || hn_h5_create(ctx, path, &w->file, &w->temporary) ||
-        write_attributes(ctx, w->file, about, version))
+    if (!w->path || hn_h5_create(ctx, path, &w->file, &w->temporary))
         w->code = ctx->code;
+    else
+        (void)hn_writer_attribute(w, write_attributes(ctx, w->file, about, version));
     hn_own(ctx, outer);
     if (!w->code)
         w->step = hn_h5_write_scale(w->file, &step, "step");
@@ -298,7 +305,7 @@ enum hn_code hn_snapshot_write_step(struct hn_context *ctx, struct hn_snapshot_w
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++) {
         const struct hn_row_source *source = w->series[which].source;
         if (!w->code && source && source->unit && !*source->unit)
-            w->code = hn_h5_set_flag(ctx, w->file, "normalized", false);
+            (void)hn_writer_attribute(w, hn_h5_set_flag(ctx, w->file, "normalized", false));
     }
     if (!w->code)
         hn_writer_check(w, write_step_number(w, step));
@@ -308,13 +315,15 @@ enum hn_code hn_snapshot_write_step(struct hn_context *ctx, struct hn_snapshot_w
 }
 
 // The digest is of what is in the file, so it is read back.
-static enum hn_code write_digest(struct hn_context *ctx, const struct hn_snapshot_writer *w) {
+static enum hn_code write_digest(struct hn_context *ctx, struct hn_snapshot_writer *w) {
     char text[HN_DIGEST_TEXT];
     const struct hn_snapshot s = {.file = w->file, .path = w->path};
     if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
         return hn_fail(ctx, HN_IO, "%s: writing failed; is the disk full?", w->path);
     enum hn_code code = hn_snapshot_digest(ctx, &s, text);
-    return code == HN_OK ? hn_h5_set_text(ctx, w->file, "content_sha256", text) : code;
+    return code == HN_OK
+               ? hn_writer_attribute(w, hn_h5_set_text(ctx, w->file, "content_sha256", text))
+               : code;
 }
 
 enum hn_code hn_snapshot_write_end(struct hn_context *ctx, struct hn_snapshot_writer *w,
