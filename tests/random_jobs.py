@@ -3,15 +3,18 @@
 """Small jobs at random: tests/random_jobs.py PROGRAM [--jobs N] [--seed S] [--only I] [--keep FOLDER].
 
 Every sampler, weighting and loss on 2 to 64 rows that are odd: equal, opposite, tiny, huge, zero, of one class, of a
-class each, unlabelled. A job runs on one thread and on three. Its results are to be equal but for times; every NaN of a
-cell that is ok has its reason in the cell's note, or its column says when it is NaN; no value is outside the range of its
-unit; and where the program ends with 0, every cell of the job is there and none has failed."""
+class each, unlabelled; with some studies, or with few metrics. A job runs on one thread and on three. Its results are to be
+equal but for times; every NaN of a cell that is ok has its reason in the cell's note, or its column says when it is NaN
+and so it is; no share is outside [0, 1], and no value outside the range of its unit; a cell that is not ok says why; and
+where the program ends with 0, every cell of the job is there and none has failed, else it ends with a sentence."""
 import argparse
 import collections
+import functools
 import itertools
 import json
 import os
 import random
+import re
 import resource
 import subprocess
 import sys
@@ -36,21 +39,26 @@ SECONDS = 60  # of the processor; a busy machine may take many times as long
 # Options of samplers and weightings that small data allows, drawn by name.
 OPTIONS = {
     "uniform": {"draw": ["shuffle", "iid"], "no_duplicates": [True]},
-    "batchsampler": {"M": [1, 5, 70], "K": [1, 3, 9], "graph": ["proximity", "knn"], "walk": ["rwr", "rw", "bfs", "dfs"], "law": ["uniform", "weight"],
+    "batchsampler": {"M": [9, 15, 70], "K": [1, 3, 9], "graph": ["proximity", "knn"], "walk": ["rwr", "rw", "bfs", "dfs"], "law": ["uniform", "weight"],
                      "candidates": ["independent", "dealt"], "start": ["uniform", "unseen"], "t": [1, 3]},
     "gcbs": {"quantile": [0, .5, .999, 1], "root": ["min-degree", "george-liu"], "reverse": [True, False]},
     "mosaic": {"pool": [2, 7, 90], "lambda": [0, 5], "kappa": [0, 1], "group": [1, 4]},
-    "ngame": {"cluster": [1, 3, 40]}, "osgd": {"drawn": [3, 20], "kept": [1, 3], "tau": [.05, 1]},
+    "ngame": {"cluster": [1, 3, 40]}, "osgd": {"drawn": [5, 20], "kept": [1, 3], "tau": [.05, 1]},
     "jest": {"score": ["hard", "easy", "learnable"], "chunks": [1, 2], "scale": [0, 1000]},
     "spectral": {"clusters": [1, 2, 3], "kept": [1, 2], "starts": [1]},
     "tas-b": {"cluster": [1, 4, 200], "topics": [1, 2]}, "cde": {"cluster": [1, 5], "pack": ["random", "tsp"]},
     "b3": {"p": [0, 1, 5], "m": [1, 3], "cluster": [1, 3]}, "hard-negative": {"l": [1, 3]}, "stratified": {"clusters": [1, 3]},
     "random-negatives": {"n": [1, 5, "all"]}, "hops": {"l": [1, 2], "at_least": [True, False]},
-    "ring": {"space": ["embeddings"], "lo": [0, 50], "hi": [50, 100], "n": [2, "all"]},
+    "ring": {"space": ["embeddings"], "lo": [0, 45], "hi": [60, 100], "n": [2, "all"]},
     "mined": {"R": [1, 5, 40], "n": [1, 3], "take": ["top", "draw"], "relative_margin": [.05], "max_score": [-.5, .9], "exclude": ["none", "labels", "copies"]},
     "debiased": {"tau_plus": [0, .99]}, "hcl": {"tau_plus": [0, .5], "beta": [0, 1000], "form": ["equation", "figure13"]},
     "gist": {"margin": [-2, 0, .1], "strategy": ["absolute", "relative"], "guide": ["encoder", "teacher"]},
     "fnc": {"eliminate": ["threshold", "top"], "threshold": [-1, .7, 1]}, "progcl": {"prior": [.0001, .5]}}
+STUDIES = {
+    "random_assignments": {"count": [1, 2, 50]}, "prop1": {"M": [3, 5, 100], "K": [1, 3], "graphs": [1, 2], "points": [2, 9]},
+    "prop2": {"M": [3, 9, 100], "K": [1, 3], "alpha": [.001, .5, 1], "sweeps": [0, 2]}, "prop3": {"anchors": [1, 5, "all"]},
+    "lemmas": {"trials": [1, 5]}, "staleness": {"M": [2, 100], "K": [1, 2], "alpha": [0, "1~0"], "batches": [1, 4]},
+    "purity": {"M": [4, 7, 100], "K": [1, 4]}, "heatmap": {"size": [1, 2, 9], "quantile": [.5, .9]}, "global_histogram": {"bins": [1, 7]}}
 
 
 def draw_rows(rng, n, d):
@@ -93,11 +101,15 @@ def write_rows(f, rng, n):
         f["split"] = rng.integers(-1, 3, n).astype("i1")
 
 
-def write_items(path, rng):
-    """Writes a snapshot of items and returns how many."""
+def write_items(path, rng, steps=1):
+    """Writes a snapshot of items, at so many steps, and returns how many items."""
     n, d = int(rng.integers(2, 65)), int(rng.integers(1, 9))
     with h5py.File(path, "w") as f:
         f.attrs.update(schema="hardneg-snapshot", schema_version=1)
+        if steps > 1:
+            f["embeddings"], f["step"] = np.stack([draw_rows(rng, n, d) for _ in range(steps)]), np.arange(steps) * 10
+            f["labels"] = draw_labels(rng, n)
+            return n
         x = draw_rows(rng, n, d)
         if rng.random() < .1:
             x[rng.random(n) < .3] = 0
@@ -142,19 +154,35 @@ def draw_entries(random_, names, most):
     return entries
 
 
+def draw_metrics(random_, names):
+    """What the job says of metrics: nothing, some of them, or studies, alone or with all."""
+    kind = random_.random()
+    if kind < .5:
+        return {}
+    if kind < .65:
+        return {"metrics": random_.sample(names["metrics"], random_.randint(1, 4))}
+    studies = [{name: {key: random_.choice(values) for key, values in STUDIES[name].items()}} for name in random_.sample(list(STUDIES), 2)]
+    return {"metrics": (["all"] if kind < .85 else []) + studies}
+
+
 def make_job(folder, seed, number, names):
-    """Writes a snapshot and a job into the folder; returns the number of cells."""
+    """Writes a snapshot and a job into the folder; returns the number of cells of samplers, and of studies."""
     rng, random_ = np.random.default_rng([seed, number]), random.Random(f"{seed}-{number}")
-    pairs = rng.random() < .25
-    n = (write_retrieval if pairs else write_items)(f"{folder}/s.h5", rng)
+    kind, steps = rng.random(), 1
+    if kind < .25:
+        n = write_retrieval(f"{folder}/s.h5", rng)
+    else:
+        steps = 1 if kind < .9 else 2
+        n = write_items(f"{folder}/s.h5", rng, steps)
     samplers, weightings = draw_entries(random_, names["samplers"], 4), draw_entries(random_, names["weightings"], 2)
     batch = random_.choice([2, 3, max(2, n // 2), n, random_.randint(2, max(2, n))])
     job = {"version": 1, "snapshots": ["s.h5"], "batch_size": min(max(2, batch), max(2, n)), "samplers": samplers, "weightings": weightings,
            "loss": random_.choice(names["losses"]), "temperature": random_.choice([.02, .5, 5]), "seeds": [random_.randint(0, 9)],
-           random_.choice(["batches", "epochs"]): random_.randint(1, 3)}
+           random_.choice(["batches", "epochs"]): random_.randint(1, 3), **draw_metrics(random_, names)}
     with open(f"{folder}/job.yaml", "w") as f:
         json.dump(job, f) # which is YAML
-    return len(samplers) * len(weightings)
+    studies = sum(isinstance(m, dict) for m in job.get("metrics", []))
+    return len(samplers) * len(weightings) * steps, studies * steps, job
 
 
 def read(path):
@@ -181,49 +209,140 @@ def differences(one, three):
     return [name + " differs between threads" for name in one if not skipped(name) and not same(one[name][0], three[name][0])]
 
 
-def explained(name, attributes, note, metrics):
+def batches_of(columns, run):
+    """Items of each batch of a row of /runs."""
+    runs, splits, index = (columns["order/" + name][0] for name in ("run_splits", "splits", "index"))
+    return [index[splits[b]:splits[b + 1]] for b in range(runs[run], runs[run + 1])]
+
+
+def label_sets(path):
+    """The labels of every item; None of queries and a corpus."""
+    with h5py.File(path) as f:
+        if "labels_csr" in f:
+            ends, index = f["labels_csr/indptr"][()], f["labels_csr/indices"][()]
+            return [set(index[i:j]) for i, j in zip(ends, ends[1:])]
+        return [{label} - {-1} for label in f["labels"][()].tolist()] if "labels" in f else None
+
+
+class Cell:
+    """What decides whether a value of a cell may be NaN."""
+
+    def __init__(self, columns, run, labels, per_anchor, job):
+        self.sampler, self.weighting = (columns["runs/" + name][0][run] for name in ("sampler", "weighting"))
+        self.lists, self.whole, self.known = self.sampler in per_anchor, "epochs" in job, labels is not None
+        self.batches = [sorted(set(b.tolist())) for b in batches_of(columns, run)]
+        self.labels = labels or []
+
+    def pairs(self, labelled=False, true=False):
+        """Batches in which two items make a pair: labelled ones, or ones without a common label."""
+        items = self.labels
+        good = lambda i, j: not labelled or items[i] and items[j] and not (true and items[i] & items[j])
+        return sum(any(good(i, j) for i, j in itertools.combinations(b, 2)) for b in self.batches)
+
+
+# By how a column says when it is NaN: whether that may be so in a cell, where that can be told. Others are believed.
+ITEMS = {"without such pairs": lambda c: not c.pairs(labelled=True),
+         "unless two batches have labelled pairs": lambda c: c.pairs(labelled=True) < 2,
+         "without negatives": lambda c: not c.pairs(),
+         "without labelled negatives": lambda c: not c.pairs(labelled=True),
+         "without true negatives": lambda c: not c.pairs(labelled=True, true=True),
+         "without weight on labelled pairs": lambda c: c.weighting != "none" or not c.pairs(labelled=True)}
+CONDITIONS = {**{words: lambda c, so=so: c.lists or not c.known or so(c) for words, so in ITEMS.items()},
+              "for batches": lambda c: not c.lists,
+              "of less than an epoch": lambda c: not c.whole,
+              "without visits": lambda c: c.lists or not any(c.batches),
+              "without pairs, for lists of negatives, and of more than 2^28 ids": lambda c: c.lists or not c.pairs(),
+              **{f"of other samplers than {s}": lambda c, s=s: c.sampler != s for s in ("gcbs", "mosaic", "batchsampler")}}
+
+
+def explained(name, attributes, note, metrics, cell):
     """True if a NaN has its reason: the column says when, or the note has a need of its metric."""
     metric = metrics.get(name)
     needs = metric["needs"] if metric else []
-    return "NaN" in attributes["long_name"] or any(REASONS[need].format(metric["name"]) in note for need in needs if need in REASONS)
+    if any(REASONS[need].format(metric["name"]) in note for need in needs if need in REASONS):
+        return True
+    when = re.search("NaN ([^;]*)$", attributes["long_name"])
+    return bool(when) and (cell is None or CONDITIONS.get(when[1], lambda c: True)(cell))
 
 
-def judge_values(columns, metrics):
-    """What is wrong with the values of /runs and /snapshots; the first of each column."""
+def not_measured(name, metrics, job):
+    """True of columns of a metric that the job does not name."""
+    asked = job.get("metrics", ["all"])
+    return name in metrics and "all" not in asked and metrics[name]["name"] not in asked
+
+
+def limits(attributes):
+    if attributes["units"] == "1" and re.match("(its|their|the)? ?(share|probability|purity)", attributes["long_name"]):
+        return 0, 1
+    return RANGES.get(attributes["units"], (-np.inf, np.inf))
+
+
+def judge_column(name, values, attributes, rows, metrics):
+    """What is wrong with the values of a column, the first only; rows: (row, note, cell) of those that are ok."""
+    low, high = limits(attributes)
+    for row, note, cell in rows:
+        if np.isnan(values[row]) and not explained(name, attributes, note, metrics, cell and cell()):
+            yield f"{name}: NaN without a word, or against it, in row {row}, note '{note}'"
+            return
+        if np.isinf(values[row]) or values[row] < low or values[row] > high:
+            yield f"{name}: {values[row]} is not in [{low}, {high}]"
+            return
+
+
+def judge_values(columns, metrics, make_cell, job):
+    """What is wrong with the values of /runs, /snapshots and the tables of studies; the first of each column."""
     for name, (values, attributes) in columns.items():
-        table = name.partition("/")[0]
-        if table not in ("runs", "snapshots") or values.dtype.kind != "f" or attributes.get("role") not in MEASURED:
+        table = name.rpartition("/")[0]
+        study = f"{table}/study_row" in columns
+        if values.dtype.kind != "f" or attributes.get("role") not in MEASURED or not (study or table in ("runs", "snapshots")):
             continue
-        status, notes = columns[table + "/status"][0], columns[table + "/note"][0]
-        low, high = RANGES.get(attributes["units"], (-np.inf, np.inf))
-        for value, note in [(v, n) for v, n, s in zip(values, notes, status) if s == "ok"]:
-            if np.isnan(value) and not explained(name, attributes, note, metrics):
-                yield f"{name}: NaN without a word, note '{note}'"
-                break
-            if np.isinf(value) or value < low or value > high:
-                yield f"{name}: {value} is not in [{low}, {high}]"
-                break
+        if not_measured(name, metrics, job):
+            if not np.all(np.isnan(values)):
+                yield f"{name} has values, though the job does not ask for it"
+            continue
+        if study:
+            notes = columns["tables/studies/note"][0]
+            rows = [(row, notes[at], None) for row, at in enumerate(columns[f"{table}/study_row"][0])]
+        else:
+            cells = [(lambda row=row: make_cell(row)) if table == "runs" else None for row in range(len(values))]
+            status, notes = columns[table + "/status"][0], columns[table + "/note"][0]
+            rows = [(row, notes[row], cells[row]) for row in range(len(values)) if status[row] == "ok"]
+        yield from judge_column(name, values, attributes, rows, metrics)
 
 
-def judge(path, codes, cells, metrics):
+def judge_cells(columns, wanted, code):
+    """What is wrong with how cells ended; wanted: how many are to be in each table."""
+    bad = 0
+    for table, count in wanted.items():
+        status = list(columns[table + "/status"][0]) if table + "/status" in columns else []
+        if len(status) != count:
+            yield f"{len(status)} cells of {table}, not {count}"
+        if any((s == "ok") == bool(why) for s, why in zip(status, columns[table + "/error"][0] if status else [])):
+            yield f"{table}: a cell that is not ok does not say why, or one that is does"
+        bad += status.count("failed")
+    if (code == 0) != (bad == 0):
+        yield f"exit code {code} with {bad} failed cells"
+
+
+def judge(path, codes, messages, job, wanted, names, metrics):
     """What is wrong with the results of one job; codes: exit codes on one thread and on three."""
     if codes[0] != codes[1]:
         return [f"exit codes {codes}"]
     if codes[0] not in (0, 2, 4):
         return [f"exit code {codes[0]}"]
+    if codes[0] and not re.search("^hardneg run: .{20,}", messages, re.M):
+        return [f"exit code {codes[0]} without a sentence"]
     if codes[0] == 2:
         return []
     one, three = read(f"{path}/1/results.h5"), read(f"{path}/3/results.h5")
-    wrong = differences(one, three) + list(judge_values(one, metrics))
-    status = list(one["runs/status"][0])
-    if len(status) != cells or (codes[0] == 0) != ("failed" not in status):
-        wrong.append(f"exit code {codes[0]} with cells {collections.Counter(status)} of {cells}")
-    return wrong
+    labels = label_sets(f"{path}/s.h5")
+    make_cell = functools.cache(lambda run: Cell(one, run, labels, names["per_anchor"], job))
+    return differences(one, three) + list(judge_values(one, metrics, make_cell, job)) + list(judge_cells(one, wanted, codes[0]))
 
 
 def run_job(program, seed, number, names, metrics, folder):
     """What is wrong, the outcome for the tally, and the messages."""
-    cells = make_job(folder, seed, number, names)
+    cells, studies, job = make_job(folder, seed, number, names)
     codes, messages = [], ""
     for threads in 1, 3:
         done = subprocess.run([program, "run", "-c", f"{folder}/job.yaml", "-o", f"{folder}/{threads}", "--threads", str(threads), "--save-batches", "--quiet"],
@@ -231,13 +350,16 @@ def run_job(program, seed, number, names, metrics, folder):
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)))
         codes.append(done.returncode)
         messages = done.stderr
-    return judge(folder, codes, cells, metrics), codes[0], messages
+    wanted = {"runs": cells, **({"tables/studies": studies} if studies else {})}
+    return judge(folder, codes, messages, job, wanted, names, metrics), codes[0], messages
 
 
 def registered(program):
     lists = json.loads(subprocess.run([program, "list", "--json"], check=True, capture_output=True).stdout)
     names = {kind: [e["name"] for e in lists[kind] if "given" not in e.get("flags", [])] for kind in ("samplers", "weightings", "losses")}
-    return names, {f"{m['table']}/{c['name']}": m for m in lists["metrics"] for c in m["columns"]}
+    names["per_anchor"] = {e["name"] for e in lists["samplers"] if "per_anchor" in e["flags"]}
+    names["metrics"] = [m["name"] for m in lists["metrics"] if m["family"] != "study"]
+    return names, {f"{m['table']}/{c['name']}": m for m in lists["metrics"] if m["family"] != "study" for c in m["columns"]}
 
 
 def main():

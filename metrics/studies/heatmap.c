@@ -213,7 +213,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p, int64_t n) {
     const struct params *params = p;
     if (params->size <= n)
         return HN_OK;
-    return hn_fail(ctx, HN_USAGE, "size = %lld cells are more than the %lld items",
+    return hn_fail(ctx, HN_USAGE, "size = %lld cells are more than the %lld items: lower it",
                    (long long)params->size, (long long)n);
 }
 
@@ -234,7 +234,8 @@ static const struct hn_column columns[] = {
     {"threshold", HN_COLUMN_REAL, "1", "similarity that 1 - quantile of all entries reach",
      HN_NEITHER},
     {"blocks_share", HN_COLUMN_REAL, "1",
-     "share of the entries above the threshold in the diagonal blocks; the same in every row",
+     "share of the entries above the threshold in the diagonal blocks, the same in every row; NaN "
+     "without such entries",
      HN_LARGER},
     {"batch_size", HN_COLUMN_INT, "items", "rows and columns of a block", HN_NEITHER},
     {"items", HN_COLUMN_INT, "items", "rows and columns of the matrix", HN_NEITHER},

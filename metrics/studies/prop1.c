@@ -175,8 +175,12 @@ struct point {
     int64_t hits;
 };
 
+// Sums of probabilities, and means, come out above 1 by rounding.
+static double probability(double sum) { return fmax(0, fmin(sum, 1)); }
+
 static enum hn_code add_row(struct hn_context *ctx, const struct work *w, const struct point *p,
                             struct hn_table *table) {
+    double exact = probability(p->p[0]), binomial = probability(p->p[1]);
     double trials = (double)w->items->n * w->graphs, hits = (double)p->hits;
     double others = (double)(w->items->n - 1);
     double z = gsl_cdf_ugaussian_Pinv(0.975), centre = (hits + z * z / 2) / (trials + z * z);
@@ -184,16 +188,16 @@ static enum hn_code add_row(struct hn_context *ctx, const struct work *w, const 
     double lo = hits > 0 ? centre - half : 0, hi = hits < trials ? centre + half : 1;
     const char *holds = lo >= p->p[2] ? "yes" : hi < p->p[2] ? "no" : "open";
     // The probabilities carry the rounding of their sums.
-    const char *exact = p->p[0] >= p->p[2] - 1e-9 ? "yes" : "no";
+    const char *holds_exact = exact >= p->p[2] - 1e-9 ? "yes" : "no";
     return HN_TABLE_PUT(ctx, table, HN_TEXT_VALUE("by", p->by), HN_INT_VALUE("M", w->m),
                         HN_INT_VALUE("K", w->k), HN_INT_VALUE("graphs", w->graphs),
                         HN_INT_VALUE("trials", (int64_t)trials), HN_REAL_VALUE("s", p->s),
                         HN_REAL_VALUE("above", p->above),
                         HN_REAL_VALUE("p", (others - p->above) / others),
                         HN_REAL_VALUE("measured", hits / trials), HN_REAL_VALUE("measured_lo", lo),
-                        HN_REAL_VALUE("measured_hi", hi), HN_REAL_VALUE("exact", p->p[0]),
-                        HN_REAL_VALUE("binomial", p->p[1]), HN_REAL_VALUE("claimed", p->p[2]),
-                        HN_TEXT_VALUE("holds", holds), HN_TEXT_VALUE("holds_exact", exact));
+                        HN_REAL_VALUE("measured_hi", hi), HN_REAL_VALUE("exact", exact),
+                        HN_REAL_VALUE("binomial", binomial), HN_REAL_VALUE("claimed", p->p[2]),
+                        HN_TEXT_VALUE("holds", holds), HN_TEXT_VALUE("holds_exact", holds_exact));
 }
 
 // One s for all items.

@@ -348,7 +348,7 @@ static void test_heatmap(void) {
     CU_ASSERT(share[2] > share[0] && share[2] > share[1]);
     hn_table_free(&ctx, &table);
     HN_CHECK_FAILS(&ctx, studied_run(&ctx, "heatmap", "size=63", &env, &table), HN_USAGE,
-                   "size = 63 cells are more than the 62 items");
+                   "size = 63 cells are more than the 62 items: lower it");
     free_series(&ctx, &s);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
