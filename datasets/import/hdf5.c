@@ -468,7 +468,7 @@ static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn
     return code;
 }
 
-// Whether the rows of the file are those of a snapshot, or lie in data sets of any name.
+// Finds out if the rows of the file are those of a snapshot, or lie in data sets of any name.
 static enum hn_code find_schema(struct hn_context *ctx, const char *path, hid_t file, bool *found) {
     const htri_t there = H5Aexists(file, "schema");
     *found = there > 0 || is_float(file, "train");

@@ -34,7 +34,7 @@ enum hn_code hn_pictures_begin(struct hn_context *ctx, const char *folder, const
     return HN_OK;
 }
 
-// What a whole file has among its last bytes.
+// Looks for what ends a whole file among its last bytes.
 static bool is_whole(const char *path, const char *bytes, size_t n) {
     static const char *const last[][2] = {
         {".svg", "</svg>"}, {".pdf", "%%EOF"}, {".png", "IEND"}, {".tex", "\\endgroup"}};
@@ -49,8 +49,8 @@ static bool is_whole(const char *path, const char *bytes, size_t n) {
 static void undate(char *bytes, size_t n) {
     static const char date[] = "/CreationDate (D:", none[] = "19700101000000";
     char *at = memmem(bytes, n, date, sizeof date - 1);
-    if (at && (size_t)(bytes + n - at) > strlen(date) + strlen(none))
-        memcpy(at + strlen(date), none, strlen(none));
+    if (at && (size_t)(bytes + n - at) > sizeof date + sizeof none)
+        memcpy(at + sizeof date - 1, none, sizeof none - 1);
 }
 
 // In place of the link, or of what gnuplot wrote itself.
