@@ -82,8 +82,9 @@ static enum hn_h5_fault look_at_storage(struct hn_h5_data *data, bool mapped) {
 }
 
 static enum hn_h5_fault look_at(struct hn_h5_data *data, bool mapped) {
-    if (H5Iget_type(data->id) != H5I_DATASET)
-        return HN_H5_NOT_DATA;
+    H5I_type_t kind = H5Iget_type(data->id);
+    if (kind != H5I_DATASET)
+        return kind == H5I_BADID ? HN_H5_UNREADABLE : HN_H5_NOT_DATA;
     data->type = H5Dget_type(data->id);
     if (data->type < 0)
         return HN_H5_NO_TYPE;
