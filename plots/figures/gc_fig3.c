@@ -56,11 +56,11 @@ static void draw_panels(struct hn_page *page, const struct hn_groups *g, struct 
     if (!any)
         return;
     const struct hn_phrase title = hn_groups_title(g, where.dataset, where.temperature);
-    struct hn_panel *gap =
-        hn_panel_of_settings(page, g, title.text, "global minus training loss (nats)");
-    struct hn_panel *loss =
-        hn_panel_of_settings(page, g, gap->rows ? title.text : "global and training loss",
-                             gap->rows ? "training loss (nats)" : "nats");
+    struct hn_panel *gap = hn_panel_of_settings(page, g, where.dataset, title.text,
+                                                "global minus training loss (nats)");
+    struct hn_panel *loss = hn_panel_of_settings(
+        page, g, where.dataset, gap->rows ? title.text : "global and training loss",
+        gap->rows ? "training loss (nats)" : "nats");
     hn_measure_axis(gap)->zero = true;
     draw_global(page, loss, g, (struct hn_where){where.dataset, where.temperature, 0, 0});
     for (where.setting = 0; where.setting < g->settings; where.setting++) {

@@ -86,8 +86,10 @@ static void draw_panels(struct hn_page *page, const struct random *r, struct hn_
     struct hn_phrase title = hn_groups_title(r->g, where.dataset, where.temperature);
     hn_append(title.text, sizeof title.text, "%s%s", *title.text && *r->shown ? ", " : "",
               r->shown);
-    struct hn_panel *loss = hn_panel_of_settings(page, r->g, title.text, "training loss (nats)");
-    struct hn_panel *away = hn_panel_of_settings(page, r->g, title.text, "deviations above random");
+    struct hn_panel *loss =
+        hn_panel_of_settings(page, r->g, where.dataset, title.text, "training loss (nats)");
+    struct hn_panel *away =
+        hn_panel_of_settings(page, r->g, where.dataset, title.text, "deviations above random");
     draw_random(page, loss, r, where);
     draw_settings(page, loss, away, r, where);
     struct hn_series *rule = hn_panel_series(page, away, "paper: at least 20",

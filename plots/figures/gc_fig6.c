@@ -23,8 +23,8 @@ static void draw_all_keys(struct hn_page *page, struct hn_panel *panel, const st
 }
 
 static void draw_panels(struct hn_page *page, const struct hn_groups *g, int d, int temperature) {
-    struct hn_panel *panel = hn_panel_of_settings(page, g, hn_groups_title(g, d, temperature).text,
-                                                  "probability of the positive");
+    struct hn_panel *panel = hn_panel_of_settings(
+        page, g, d, hn_groups_title(g, d, temperature).text, "probability of the positive");
     hn_measure_axis(panel)->log = true;
     hn_measure_axis(panel)->largest = 1;
     struct hn_where where = {d, temperature, 0, 0};

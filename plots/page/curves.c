@@ -70,18 +70,19 @@ static void add_batches(struct hn_series *s, const struct hn_groups *g, struct h
     }
 }
 
-// The steps of groups as evenly spaced positions of the axis. At most eight labels, so that those
-// of a long series stay apart.
-static void set_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g) {
-    int64_t every = (g->steps + 7) / 8;
-    for (int64_t i = 0; i < g->steps; i += every) {
+// The steps of groups as evenly spaced positions of the axis, from the first that a data set has to
+// its last. At most eight labels, so that those of a long series stay apart.
+static void set_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g,
+                      int64_t first, int64_t last) {
+    int64_t every = (last - first + 8) / 8;
+    for (int64_t i = first; i <= last; i += every) {
         char text[32];
         snprintf(text, sizeof text, "%" PRId64, g->step[i]);
         hn_axis_tic(page, axis, (double)i, text);
     }
-    double margin = g->steps > 1 ? 0.25 : 0.6;
-    axis->lo = -margin;
-    axis->hi = (double)(g->steps - 1) + margin;
+    double margin = last > first ? 0.25 : 0.6;
+    axis->lo = (double)first - margin;
+    axis->hi = (double)last + margin;
 }
 
 const char *hn_steps_title(const int64_t *step, int64_t n) {
@@ -101,15 +102,24 @@ struct hn_panel *hn_panel_of_rows(struct hn_page *page, const struct hn_groups *
 }
 
 // Over steps, or, of a single step, a row for every setting.
-struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g,
+struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g, int dataset,
                                       const char *title, const char *measure) {
-    if (g->steps > 1) {
-        struct hn_panel *panel =
-            hn_page_panel(page, title, hn_steps_title(g->step, g->steps), measure);
-        set_steps(page, &panel->x, g);
-        return panel;
+    if (g->steps == 1)
+        return hn_panel_of_rows(page, g, title, measure);
+    int64_t first = g->steps, last = -1;
+    for (int64_t s = 0; s < g->overview.settings; s++)
+        if (g->position[s].dataset == dataset) {
+            first = hn_min(first, g->position[s].step);
+            last = hn_max(last, g->position[s].step);
+        }
+    if (last < first) {
+        first = 0;
+        last = g->steps - 1;
     }
-    return hn_panel_of_rows(page, g, title, measure);
+    struct hn_panel *panel =
+        hn_page_panel(page, title, hn_steps_title(g->step + first, last - first + 1), measure);
+    set_steps(page, &panel->x, g, first, last);
+    return panel;
 }
 
 struct hn_axis *hn_measure_axis(struct hn_panel *panel) {
@@ -168,8 +178,8 @@ static void draw_setting(struct hn_page *page, struct hn_panel *panel, const str
 
 void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,
                               const struct hn_curve_value *measure, bool dots) {
-    struct hn_panel *panel =
-        hn_panel_of_settings(page, g, hn_groups_title(g, dataset, -1).text, measure->title);
+    struct hn_panel *panel = hn_panel_of_settings(
+        page, g, dataset, hn_groups_title(g, dataset, -1).text, measure->title);
     hn_axis_of_measure(hn_measure_axis(panel), measure);
     for (int s = 0; s < g->settings; s++)
         draw_setting(page, panel, g, (struct hn_where){dataset, 0, s, 0}, measure, dots);
@@ -177,9 +187,11 @@ void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, i
 
 void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
                         const struct hn_curve_value *measure, int n, bool dots) {
-    for (int d = 0; d < g->datasets; d++)
+    for (int d = 0; d < g->datasets; d++) {
+        page->group = n > 1 ? d : 0;
         for (int m = 0; m < n; m++)
             hn_draw_panel_over_steps(page, g, d, &measure[m], dots);
+    }
     page->columns = n > 1 ? n : 0;
     page->share_y = g->steps == 1;
     hn_page_left_out(page, g);

@@ -25,10 +25,11 @@ HN_MUST_USE enum hn_code hn_page_groups(struct hn_page *page, const struct hn_re
 // Title of an axis on which steps [n] are evenly spaced: it says so where their values are not.
 const char *hn_steps_title(const int64_t *step, int64_t n);
 
-// A panel that compares settings: a curve each over steps, or of one step a row each. Its parts:
+// A panel that compares settings on a data set: a curve each over its steps, or where all have one
+// step a row each. Its parts:
 // the axis of the measure; a setting's curve or row; a curve or marks of what settings are compared
 // with; a value with half of its interval (NaN = none) at a step or row.
-struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g,
+struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g, int dataset,
                                       const char *title, const char *measure);
 struct hn_panel *hn_panel_of_rows(struct hn_page *page, const struct hn_groups *g,
                                   const char *title, const char *measure);

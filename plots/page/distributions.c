@@ -209,6 +209,7 @@ static void draw_many(struct hn_page *page, const struct hn_groups *g) {
     for (int dataset = 0; dataset < g->datasets; dataset++) {
         struct hn_where where = {dataset, 0, 0, 0};
         int64_t last = hn_last_step(g, dataset, "step"); // series may be of different length
+        page->group = dataset;
         if (g->steps > 1)
             draw_rows(page, g, where, COSINES);
         where.step = last;
@@ -229,6 +230,7 @@ static void draw_many(struct hn_page *page, const struct hn_groups *g) {
 static void draw_groups(struct hn_page *page, const struct hn_groups *g, int64_t merge) {
     struct densities d = {.page = page, .groups = g, .merge = merge};
     for (int dataset = 0; dataset < g->datasets; dataset++) {
+        page->group = dataset;
         draw_densities(&d, dataset);
         hn_draw_panel_over_steps(page, g, dataset, &hn_curve_fn, false);
     }

@@ -282,6 +282,7 @@ static void draw_dataset(struct hn_page *page, const struct sorted *s, int datas
         bool again = !s->kind[k].drawn;
         for (int i = 0; i < k && !again; i++)
             again = s->kind[i].drawn && strcmp(s->kind[i].facet, s->kind[k].facet) == 0;
+        page->group += !again;
         for (int m = 0; m < measures && !again; m++)
             draw_measure(page, s, dataset, s->kind[k].facet, s->sweep->measure[m]);
     }

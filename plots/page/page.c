@@ -121,6 +121,7 @@ struct hn_panel *hn_page_panel(struct hn_page *page, const char *title, const ch
     hn_put_text(panel->x.title, sizeof panel->x.title, "%s", x);
     hn_put_text(panel->y.title, sizeof panel->y.title, "%s", y);
     panel->x.lo = panel->x.hi = panel->y.lo = panel->y.hi = NAN;
+    panel->group = page->group;
     return panel;
 }
 

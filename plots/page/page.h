@@ -91,6 +91,7 @@ struct hn_panel {
     int n_frames;
     bool rows;  // y counts rows that its tics name, from the top
     bool blank; // nothing is drawn, and its place in the columns stays free
+    int group;  // page.group as it was added
 };
 
 struct hn_page {
@@ -100,6 +101,7 @@ struct hn_page {
     struct hn_panel panel[HN_PAGE_PANELS], spare_panel;
     struct hn_series spare_series;
     int panels, columns;          // columns 0 = as suits
+    int group;                    // of panels that are added: those of another group begin a row
     double width, panel_height;   // inches, 0 = as suits
     double fit_width, fit_height; // of the medium: its width, its maximum height; 0 = none
     int measure;                  // as in struct hn_picture

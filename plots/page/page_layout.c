@@ -171,8 +171,35 @@ static bool is_tall(const struct hn_layout *g, int p) {
     return g->tall && p == g->page->panels - 1;
 }
 
-int hn_layout_column(const struct hn_layout *g, int p) {
-    return is_tall(g, p) ? g->columns - 1 : p % g->across;
+int hn_layout_column(const struct hn_layout *g, int p) { return g->column[p]; }
+
+// Panels fill rows from the left, those of another group begin a row: what is compared within a
+// group stays together.
+static void place_panels(struct hn_layout *g) {
+    const struct hn_page *page = g->page;
+    int row = 0, column = 0, n = page->panels - g->tall - g->inset;
+    for (int p = 0; p < n; p++) {
+        bool breaks = p > 0 && page->panel[p].group != page->panel[p - 1].group;
+        if (column == g->across || (column > 0 && breaks)) {
+            row++;
+            column = 0;
+        }
+        g->row[p] = row;
+        g->column[p] = column++;
+    }
+    g->rows = row + 1;
+    if (g->tall) {
+        g->row[n] = 0;
+        g->column[n] = g->columns - 1;
+    }
+}
+
+// The panel in the same column of the next row, or -1.
+static int panel_below(const struct hn_layout *g, int p) {
+    for (int k = p + 1; k < g->page->panels - g->tall - g->inset; k++)
+        if (g->row[k] == g->row[p] + 1 && g->column[k] == g->column[p])
+            return k;
+    return -1;
 }
 
 // Titles longer than their panels would meet: of equal ones in a column the middle one is shown.
@@ -181,10 +208,16 @@ static bool is_middle_shown(const struct hn_layout *g, int p) {
     double length = HN_LETTER * (double)hn_letters(panel[p].y.title);
     if (is_tall(g, p) || length <= g->panel_height + title_space)
         return true;
-    for (int k = p % g->across; k < g->across * g->rows && k < g->page->panels; k += g->across)
+    int before = 0, all = 0;
+    for (int k = 0; k < g->page->panels - g->tall - g->inset; k++) {
+        if (g->column[k] != g->column[p])
+            continue;
         if (strcmp(panel[k].y.title, panel[p].y.title) != 0)
             return true;
-    return p / g->across == (g->rows - 1) / 2;
+        before += k < p;
+        all++;
+    }
+    return before == (all - 1) / 2;
 }
 
 bool hn_layout_shows_y_title(const struct hn_layout *g, int p) {
@@ -251,9 +284,9 @@ static int title_rows(const struct hn_layout *g) {
 }
 
 bool hn_layout_shows_x_title(const struct hn_layout *g, int p) {
-    int below = p + g->across;
+    int below = panel_below(g, p);
     const struct hn_page *page = g->page;
-    return g->inset || below >= page->panels || page->panel[below].blank ||
+    return g->inset || below < 0 || page->panel[below].blank ||
            strcmp(page->panel[p].x.title, page->panel[below].x.title) != 0;
 }
 
@@ -262,8 +295,8 @@ double hn_layout_x_title_depth(const struct hn_panel *panel) {
 }
 
 static double below_row(const struct hn_layout *g, int row) {
-    for (int p = row * g->across; p < (row + 1) * g->across; p++) {
-        if (p < g->page->panels && hn_layout_shows_x_title(g, p))
+    for (int p = 0; p < g->page->panels; p++) {
+        if (g->row[p] == row && hn_layout_shows_x_title(g, p))
             return tics_space + axis_space + (g->page->panel[p].x.slanted ? slant_space : 0);
     }
     return tics_space + (title_rows(g) > 0 ? 0.08 : 0); // of the row below
@@ -324,10 +357,9 @@ static double row_height(const struct hn_layout *g) {
 static void set_columns(struct hn_layout *g, int across, bool tall) {
     const struct hn_page *page = g->page;
     g->tall = tall;
-    int n = page->panels - g->tall - g->inset;
     g->across = across;
     g->columns = across + g->tall;
-    g->rows = (n + across - 1) / across;
+    place_panels(g);
     double rest = g->width - g->columns * g->right - (has_heat(page) ? 0.55 : 0);
     memset(g->left, 0, sizeof g->left);
     for (int p = 0; p < page->panels - g->inset; p++)
@@ -415,7 +447,9 @@ void hn_layout_fit(const struct hn_page *page, int *rows, int *panels) {
     int lost = (int)ceil(high * g.rows / (g.height - g.first_top));
     *rows = max_rows(page) - (int)ceil(high / (g.rows * least_row));
     *rows = *rows < FEWEST ? 0 : *rows;
-    *panels = max_rows(page) > 0 ? 0 : (int)hn_max(1, g.rows - lost) * g.across;
+    *panels = 0;
+    for (int p = 0; p < page->panels && max_rows(page) == 0; p++)
+        *panels += g.row[p] < hn_max(1, g.rows - lost);
 }
 
 struct hn_box hn_layout_box(const struct hn_layout *g, int p) {
@@ -429,7 +463,7 @@ struct hn_box hn_layout_box(const struct hn_layout *g, int p) {
     }
     for (int c = 1; c <= hn_layout_column(g, p); c++)
         box.left += g->panel_width + g->right + g->left[c];
-    for (int r = 0; r < p / g->across && !is_tall(g, p); r++)
+    for (int r = 0; r < g->row[p] && !is_tall(g, p); r++)
         box.top += row_height(g) + below_row(g, r);
     box.top += row_height(g) - g->panel_height;
     return box;

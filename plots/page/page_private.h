@@ -33,8 +33,9 @@ struct hn_layout {
     int row_letters;           // labels of rows are cut there, so that panels keep their width
     int across, columns, rows; // across: columns without that of a tall panel
     double width, height, first_top, panel_width, panel_height;
-    double left[HN_PAGE_PANELS]; // space before each column
-    double right;                // space behind each panel
+    int row[HN_PAGE_PANELS], column[HN_PAGE_PANELS]; // of each panel
+    double left[HN_PAGE_PANELS];                     // space before each column
+    double right;                                    // space behind each panel
     struct hn_key key;
     struct hn_layout_title { // of each panel, in one row or two, as far as they fit
         char upper[HN_TITLE_SIZE], lower[HN_TITLE_SIZE];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a page decides: where an inset, words and the key stand, rows for many settings, names.
+#include "plots/page/curves.h"
 #include "plots/page/page_private.h"
 #include "plots/page/render.h"
 #include "tests/figures_fixture.h"
@@ -381,6 +382,81 @@ static void rows_of_a_slide(void) {
     end();
 }
 
+// Panels of one group stand together: a group begins a row, also of a medium with room for fewer
+// side by side, and every column of equal vertical titles still shows one.
+static void lay_out_groups(struct hn_page *page) {
+    static const int groups[] = {1, 1, 1, 2, 2, 3, 3}, rows[] = {0, 0, 0, 1, 1, 2, 2},
+                     columns[] = {0, 1, 2, 0, 1, 0, 1}, narrow_rows[] = {0, 0, 1, 2, 2, 3, 3},
+                     narrow_columns[] = {0, 1, 0, 0, 1, 0, 1};
+    enum { PANELS = sizeof groups / sizeof *groups };
+    HN_SCOPE(&ctx);
+    struct hn_layout g;
+    hn_page_begin(&ctx, page);
+    for (int p = 0; p < PANELS; p++) {
+        page->group = groups[p];
+        struct hn_panel *panel = hn_page_panel(page, "", "x", p % 2 ? "right" : "left");
+        hn_series_add(hn_panel_series(page, panel, "", HN_LOOK_LINE, 1), 1, 1);
+    }
+    page->columns = 3;
+    HN_CHECK(&ctx, hn_page_finish(page, "nothing"));
+    for (int narrow = 0; narrow < 2; narrow++) {
+        page->fit_width = narrow ? 4.2 : 0;
+        hn_layout_make(page, &g);
+        CU_ASSERT_EQUAL(g.rows, narrow ? 4 : 3);
+        for (int p = 0; p < PANELS; p++) {
+            const struct hn_box box = hn_layout_box(&g, p), first = hn_layout_box(&g, 0);
+            int row = (narrow ? narrow_rows : rows)[p];
+            CU_ASSERT_EQUAL(g.row[p], row);
+            CU_ASSERT_EQUAL(hn_layout_column(&g, p), (narrow ? narrow_columns : columns)[p]);
+            CU_ASSERT_EQUAL(row > 0, box.top > first.top + first.height);
+        }
+        CU_ASSERT(hn_layout_shows_x_title(&g, PANELS - 1));
+    }
+}
+
+static void groups_begin_rows(void) {
+    begin();
+    struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
+    lay_out_groups(page);
+    hn_free(&ctx, page);
+    end();
+}
+
+// A data set of one step in a file of series has an axis of that step alone.
+static void draw_steps(struct hn_page *page) {
+    HN_SCOPE(&ctx);
+    int64_t steps[] = {0, 100, 400};
+    struct hn_position position[] = {{0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 0, 2}, {1, 0, 0, 0},
+                                     {2, 0, 0, 1}, {2, 0, 0, 2}, {-1, 0, 0, 0}};
+    const struct hn_groups g = {.step = steps,
+                                .steps = 3,
+                                .position = position,
+                                .overview.settings = sizeof position / sizeof *position};
+    static const struct {
+        double lo, hi;
+        int tics;
+        const char *title;
+    } wanted[] = {{-0.25, 2.25, 3, "training step (not to scale)"},
+                  {-0.6, 0.6, 1, "training step"},
+                  {0.75, 2.25, 2, "training step"}};
+    hn_page_begin(&ctx, page);
+    for (int d = 0; d < 3; d++) {
+        const struct hn_axis *x = &hn_panel_of_settings(page, &g, d, "", "y")->x;
+        CU_ASSERT_DOUBLE_EQUAL(x->lo, wanted[d].lo, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(x->hi, wanted[d].hi, 1e-12);
+        CU_ASSERT_EQUAL(x->n_tics, wanted[d].tics);
+        CU_ASSERT_STRING_EQUAL(x->title, wanted[d].title);
+    }
+}
+
+static void steps_of_a_dataset(void) {
+    begin();
+    struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
+    draw_steps(page);
+    hn_free(&ctx, page);
+    end();
+}
+
 static void words_stay_inside(void) {
     begin();
     struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
@@ -394,6 +470,8 @@ static void words_stay_inside(void) {
 
 static const struct hn_test tests[] = {
     {"rows_of_a_slide", rows_of_a_slide},
+    {"groups_begin_rows", groups_begin_rows},
+    {"steps_of_a_dataset", steps_of_a_dataset},
     {"titles_in_two_rows", titles_in_two_rows},
     {"families", families},
     {"long_vertical_titles", long_vertical_titles},
