@@ -143,6 +143,18 @@ static int divides(const struct sorted *s, const char *option, int max, int *cur
     return values > 1 && values <= max ? values : 0;
 }
 
+// The most curves of a panel.
+static int most_curves(const struct sorted *s) {
+    int most = 0;
+    for (int k = 0; k < s->kinds; k++) {
+        int own = 0;
+        for (int i = 0; i < s->kinds; i++)
+            own += s->kind[i].drawn && strcmp(s->kind[i].facet, s->kind[k].facet) == 0;
+        most = own > most ? own : most;
+    }
+    return most;
+}
+
 // The option with fewest values that leaves no more curves to a panel than fit, else fewest curves.
 static void choose_facet(struct sorted *s, int measures) {
     int max = (int)hn_min(HN_PAGE_PANELS / (measures * s->g->datasets), MAX_FACETS), curves,
@@ -314,6 +326,9 @@ enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
         return ctx->code;
     if (s.drawn > HN_MAX_CURVES)
         choose_facet(&s, measures);
+    while (most_curves(&s) > HN_MAX_CURVES) // more are not told apart
+        if (choose_curves(ctx, &s, s.drawn - 1))
+            return ctx->code;
     name_curves(&s);
     for (int d = 0; d < g.datasets && s.drawn > 0; d++)
         draw_dataset(page, &s, d, measures);

@@ -258,7 +258,7 @@ static void one_step(void) {
     end_with(&r);
 }
 
-// Forty curves at most, and all of each: 48 values of alpha with two of M.
+// Eight curves of a panel at most, and all of each: 48 values of alpha with two of M.
 static void whole_curves(void) {
     static double cell[64][5];
     begin_drawing();
@@ -276,12 +276,12 @@ static void whole_curves(void) {
         set_int(&r, row, "batch_size", 64);
     }
     const char *caption = caption_of(&r, "bs-M");
-    CU_ASSERT(says(caption, "40 of 48 curves are drawn"));
-    CU_ASSERT(says(caption, "Bars are 95 % intervals over batches, of 1 seed.") &&
-              !says(caption, "Bands"));
-    for (int block = 0; block < 80; block++) // two measures
+    CU_ASSERT(says(caption, "8 of 48 curves are drawn"));
+    CU_ASSERT(says(caption, "Bands are 95 % intervals over batches, of 1 seed.") &&
+              !says(caption, "Bars"));
+    for (int block = 0; block < 16; block++) // two measures
         CU_ASSERT_EQUAL(drawn_block(folder, "bs-M.tsv", block, cell, 64), 2);
-    CU_ASSERT_EQUAL(drawn_block(folder, "bs-M.tsv", 80, cell, 64), 0);
+    CU_ASSERT_EQUAL(drawn_block(folder, "bs-M.tsv", 16, cell, 64), 0);
     // Of 16 curves, those of each batch size have panels of their own, in the same eight lines.
     for (int64_t row = 0; row < r.runs.rows; row++) {
         set_int(&r, row, "batch_size", row % 16 < 8 ? 32 : 64);

@@ -199,7 +199,7 @@ static void long_key_is_above_panels(void) {
         lowest = named ? fmax(lowest, y) : lowest;
         highest = number && !named ? fmin(highest, y) : highest;
     }
-    CU_ASSERT(names >= 8);
+    CU_ASSERT(names >= 7);
     CU_ASSERT(lowest < highest + 4);
     free(svg);
     hn_results_free(&ctx, &r);
