@@ -441,7 +441,8 @@ for name, rows in ('shaped', settings['rows']), ('runs', runs['rows']):
     lines = list(csv.DictReader(open(name + '.csv')))
     assert len(lines) == len(rows) > 1
     for line, row in zip(lines, rows):
-        assert len(line) == len(row)
+        options = [key for key in line if key.startswith('opt_')] if name == 'shaped' else []
+        assert len(line) == len(row) + len(options) and list(line)[len(row):] == options, options
         for (key, text), (of, value) in zip(line.items(), row.items()):
             assert key in (of, 'opt_' + of, of + '_2', 'opt_' + of + '_2', 'col_' + of), (key, of)
             assert same(text, value), (key, text, value)"

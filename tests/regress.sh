@@ -729,16 +729,21 @@ for n, c in zip(names, list(rows[0])):
 # A row a setting: means over seeds, their intervals, paired differences.
 test_export_settings() {
     with_python "export: settings" || return
-    job 'seeds: [1, 2, 3]' 'samplers: [uniform, knn, file-order]' 'metrics: [fn_ratio, hardness]' >three.yaml
+    job 'seeds: [1, 2, 3]' 'samplers: [uniform, knn, file-order, batchsampler: {M: [20, 30], K: 8}]' 'metrics: [fn_ratio, hardness]' >three.yaml
     expect "export: settings: run" 0 '' run -c three.yaml -o three -q
     expect "export: settings" 0 '' export three --csv --table settings -o t.csv
     check "export: settings: values" "$python" -c "import csv, h5py, numpy as np, math
 rows = list(csv.DictReader(open('t.csv', newline=''))); r = h5py.File('three/results.h5')['runs']
-assert [x['sampler'] for x in rows] == ['uniform', 'knn', 'file-order'] * 2, rows
+assert [x['sampler'] for x in rows] == ['uniform', 'knn', 'file-order', 'batchsampler', 'batchsampler'] * 2, rows
+# A column of each option that is in use, at the end, as in the table of runs.
+options = [c for c in rows[0] if c.startswith('opt_')]
+assert options == list(rows[0])[-len(options):] and 'opt_quantile' not in options, options
+assert [x['opt_M'] for x in rows[:5]] == ['', '', '', '20', '30'] and [x['opt_walk'] for x in rows[:5]] == [''] * 3 + ['rwr'] * 2, rows
+assert all(f'M={x[\"opt_M\"]},' in x['params'] + ',' for x in rows[3:5])
 step = r['step'][:]; name = r['sampler'].asstr()[:]
 def of(s, t): return r['fn_ratio'][:][(name == s) & (step == t)]
 def near(got, want): assert abs(float(got) - want) < 1e-12, (got, want)
-for x in rows:
+for x in (x for x in rows if x['sampler'] != 'batchsampler'):
     v = of(x['sampler'], float(x['step'])); n = len(v)
     assert int(x['seeds']) == 3
     near(x['fn_ratio'], v.mean())

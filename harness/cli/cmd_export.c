@@ -123,8 +123,10 @@ static enum hn_code put(struct hn_context *ctx, const struct content *c, FILE *o
     if (!c->table && c->format->shown)
         return (c->accuracies ? hn_trained_print : hn_settings_print)(ctx, c->results, c->format,
                                                                       out);
-    enum hn_code code =
-        c->table ? table_columns(ctx, c, &t) : hn_settings_json(ctx, c->results, &t.row);
+    bool json = c->format == &hn_records_as_json;
+    enum hn_code code = c->table
+                            ? table_columns(ctx, c, &t)
+                            : (json ? hn_settings_json : hn_settings_data)(ctx, c->results, &t.row);
     if (!code && !c->table)
         code = settings_columns(ctx, &c->results->runs, &t);
     code = code ? code : c->format->print(ctx, &t, out);

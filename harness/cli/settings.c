@@ -76,6 +76,32 @@ static json_t *setting_json(const struct hn_overview *o, int64_t s) {
     return row;
 }
 
+static bool says(const json_t *cell) {
+    return !json_is_null(cell) && !(json_is_string(cell) && !json_string_length(cell));
+}
+
+// Adds the columns of options that some setting has, behind all others: they are in the text
+// `params`, too, but there nothing can select or group by one.
+static void add_options(const struct hn_overview *o, json_t *rows) {
+    const struct hn_table *runs = &o->results->runs;
+    json_t *cells = json_array();
+    for (int64_t s = 0; s < o->settings; s++)
+        json_array_append_new(cells, hn_table_json(runs, o->first[s]));
+    for (int c = 0; c < runs->n_columns; c++) {
+        const char *name = runs->column[c].name;
+        bool used = false;
+        for (size_t s = 0; s < json_array_size(cells); s++)
+            used |= says(json_object_get(json_array_get(cells, s), name));
+        if (!used || runs->column[c].role != HN_ROLE_SETTING || is_key(&runs->column[c]) ||
+            strcmp(name, "seed") == 0)
+            continue;
+        for (size_t s = 0; s < json_array_size(cells); s++)
+            json_object_set(json_array_get(rows, s), name,
+                            json_object_get(json_array_get(cells, s), name));
+    }
+    json_decref(cells);
+}
+
 enum hn_code hn_run_print_json(struct hn_context *ctx, const char *folder,
                                const struct hn_run_summary *summary, const char *ran,
                                const struct hn_results *r, hn_results_json *list) {
@@ -95,7 +121,8 @@ enum hn_code hn_run_print_json(struct hn_context *ctx, const char *folder,
         stdout);
 }
 
-enum hn_code hn_settings_json(struct hn_context *ctx, const struct hn_results *r, json_t **rows) {
+static enum hn_code make_rows(struct hn_context *ctx, const struct hn_results *r, bool options,
+                              json_t **rows) {
     struct hn_overview o;
     *rows = NULL;
     enum hn_code code = hn_overview_make(ctx, r, &o);
@@ -104,5 +131,15 @@ enum hn_code hn_settings_json(struct hn_context *ctx, const struct hn_results *r
     *rows = json_array();
     for (int64_t s = 0; s < o.settings; s++)
         json_array_append_new(*rows, setting_json(&o, s));
+    if (options)
+        add_options(&o, *rows);
     return HN_OK;
+}
+
+enum hn_code hn_settings_json(struct hn_context *ctx, const struct hn_results *r, json_t **rows) {
+    return make_rows(ctx, r, false, rows);
+}
+
+enum hn_code hn_settings_data(struct hn_context *ctx, const struct hn_results *r, json_t **rows) {
+    return make_rows(ctx, r, true, rows);
 }

@@ -35,6 +35,9 @@ void hn_print_retrieval(const struct hn_retrieval_info *info, FILE *out);
 // no cell. *rows is the caller's, NULL on failure.
 HN_MUST_USE enum hn_code hn_settings_json(struct hn_context *ctx, const struct hn_results *r,
                                           json_t **rows);
+// The same for tables of data, with a column of each option at the end.
+HN_MUST_USE enum hn_code hn_settings_data(struct hn_context *ctx, const struct hn_results *r,
+                                          json_t **rows);
 
 // The main numbers of every setting at one step, or at the last one of each file, on standard
 // output: means over seeds, so that a run says something before any figure is opened. A long table
