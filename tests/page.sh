@@ -185,6 +185,17 @@ E
     check "is the reason that there is no front" grep -q 'pareto.*no run has both hardness and labels' ratio/index.html
 }
 
+# Where all settings are on the front, a sentence says so in place of a column of marks.
+test_all_on_front() {
+    sed 's/^samplers.*/samplers: [uniform, knn]/; s/, loss\]/]/; s/^temperature.*//; s/^weightings.*/weightings: [none, hcl: {beta: 1}]/; s/^metrics.*/metrics: [fn_ratio, hardness, loss]/' grid.yaml >marked.yaml
+    expect "two samplers" 0 '' run -c marked.yaml -o marked --quiet
+    expect "their report" 0 '' report marked
+    check "no column of marks" test "$(grep -c 'Front</button>' marked/index.html)" = 0
+    check "but a sentence" grep -q 'All settings are on the front: none is better' marked/index.html
+    check "where some are not, a column" grep -q 'Front</button>' grid/index.html
+    check "and no sentence" test "$(grep -c 'All settings are on the front' grid/index.html)" = 0
+}
+
 test_browser() {
     with_browser "the page in a browser" || return
     browse grid/index.html 'const shown = () => document.querySelectorAll("#settings tbody tr:not([hidden])").length;
@@ -486,5 +497,5 @@ say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide"); }
     check "and no message" test ! -s console
 }
 
-run_tests "${2:-}" "test_table test_learned" test_table test_answer test_learned test_other_pages test_many_settings test_paper test_browser test_first_screen test_many_results test_odd_numbers test_failed_figure
+run_tests "${2:-}" "test_table test_learned" test_table test_answer test_learned test_other_pages test_many_settings test_all_on_front test_paper test_browser test_first_screen test_many_results test_odd_numbers test_failed_figure
 finish

@@ -108,6 +108,23 @@ static void put_front(FILE *html, const struct hn_record_column *c, const json_t
     fputs("</td>", html);
 }
 
+// Which of the settings that a table shows are on the front or may be, by all measures of hardness:
+// where it is all of them, a column of marks tells nothing that a sentence does not.
+enum marked { NONE_MARKED, SOME_MARKED, ALL_MARKED };
+
+static enum marked count_marked(const struct settings *t) {
+    int64_t rows = 0, marked = 0;
+    for (int i = 0; hn_hardness_measure(t->o->results, i); i++)
+        for (int64_t s = 0; s < t->o->settings; s++) {
+            rows += t->o->seeds[s] > 0;
+            marked += t->o->seeds[s] > 0 && t->standing[i * t->o->settings + s] == HN_ON_FRONT;
+        }
+    bool any = false;
+    for (int64_t s = 0; s < t->o->settings; s++)
+        any |= t->o->standing[s] > HN_BEATEN;
+    return !any ? NONE_MARKED : marked < rows ? SOME_MARKED : ALL_MARKED;
+}
+
 enum { MAX_AT_ONCE = 40 }; // rows; the rest: by scrolling
 
 // The seeds of every setting, 0 where they differ.
@@ -122,19 +139,17 @@ static int64_t same_seeds(const struct hn_overview *o) {
 }
 
 // The setting, then what was measured. column[HN_SETTING_COLUMNS + 3].
-static enum hn_code choose_columns(struct hn_context *ctx, const struct hn_overview *o,
+static enum hn_code choose_columns(struct hn_context *ctx, const struct settings *t,
                                    const json_t *rows, struct hn_record_column *column) {
+    const struct hn_overview *o = t->o;
     static const struct hn_record_column front = {
         .key = "front",
         .heading = "Front",
         .help = "● no other is better in one of hardness and false negatives without being worse "
                 "in the other, by means; ○ one is, but not significantly",
         .put = put_front};
-    bool any = false;
-    for (int64_t s = 0; s < o->settings; s++)
-        any |= o->standing[s] > HN_BEATEN;
     *column++ = (struct hn_record_column){"setting", "Setting", .put = put_setting};
-    if (any)
+    if (count_marked(t) == SOME_MARKED)
         *column++ = front;
     int n;
     if (hn_setting_columns(ctx, o, rows, column, &n))
@@ -195,7 +210,7 @@ static enum hn_code put_table(FILE *html, struct hn_context *ctx, const struct s
     int64_t same = same_seeds(t->o);
     bool own;
     json_t *rows = list_settings(t->o, &own);
-    if (choose_columns(ctx, t->o, rows, column)) {
+    if (choose_columns(ctx, t, rows, column)) {
         json_decref(rows);
         return ctx->code;
     }
@@ -209,6 +224,10 @@ static enum hn_code put_table(FILE *html, struct hn_context *ctx, const struct s
             chosen && hn_hardness_measure(t->o->results, 1)
                 ? "Columns of hardness are those of the measure chosen above. "
                 : "");
+    if (count_marked(t) == ALL_MARKED && json_array_size(rows) > 1)
+        fputs("<p class=soft>All settings are on the front: none is better than another in one of "
+              "hardness and false negatives without being worse in the other, by means.</p>\n",
+              html);
     put_unlabelled(html, t->o->results);
     hn_html_table(html, &(struct hn_html_table){.label = "Samplers",
                                                 .id = "settings",
