@@ -185,6 +185,26 @@ E
     check "is the reason that there is no front" grep -q 'pareto.*no run has both hardness and labels' ratio/index.html
 }
 
+# On a wide screen captions stand beside their pictures, and words without a front have two columns.
+test_wide_screens() {
+    with_browser "wide screens" || return
+    local places='const places = [...document.querySelectorAll("#figures figure")].map(figure => [[...figure.querySelectorAll(".plot svg")].find(p => p.checkVisibility()), figure.querySelector("figcaption")].map(e => e.getBoundingClientRect()));
+say(places.length > 1 && places.every(([plot, caption]) => caption.left >= plot.right && caption.top < plot.bottom) ? "beside" : "not beside");
+say(places.every(([plot, caption]) => caption.top >= plot.bottom - 1) ? "below" : "not below");
+say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide");
+say("columns " + getComputedStyle(document.querySelector(".answer")).columnCount);'
+    SIZE=1920,1080 browse grid/index.html "$places"
+    check "captions beside pictures" says '\[beside\]\[not below\]\[fits\]\[columns auto\]'
+    browse grid/index.html "$places"
+    check "else below" says '\[not beside\]\[below\]\[fits\]'
+    SIZE=1920,1080 browse ratio/index.html "$places"
+    check "words in two columns" says '\[fits\]\[columns 2\]'
+    browse mined/index.html 'say(document.querySelectorAll(".takes input[type=range]").length + " sliders");'
+    check "no slider of budgets where nothing is compared" says '\[0 sliders\]'
+    browse grid/index.html 'say(document.querySelectorAll(".takes input[type=range]").length + " sliders");'
+    check "one where there are answers" says '\[1 sliders\]'
+}
+
 # Where all settings are on the front, a sentence says so in place of a column of marks.
 test_all_on_front() {
     sed 's/^samplers.*/samplers: [uniform, knn]/; s/, loss\]/]/; s/^temperature.*//; s/^weightings.*/weightings: [none, hcl: {beta: 1}]/; s/^metrics.*/metrics: [fn_ratio, hardness, loss]/' grid.yaml >marked.yaml
@@ -515,5 +535,5 @@ say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide"); }
     check "and no message" test ! -s console
 }
 
-run_tests "${2:-}" "test_table test_learned" test_table test_answer test_learned test_other_pages test_many_settings test_all_on_front test_paper test_browser test_first_screen test_many_results test_odd_numbers test_failed_figure
+run_tests "${2:-}" "test_table test_learned" test_table test_answer test_learned test_other_pages test_many_settings test_wide_screens test_all_on_front test_paper test_browser test_first_screen test_many_results test_odd_numbers test_failed_figure
 finish

@@ -76,7 +76,8 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
     first.querySelector(".takes").prepend(under);
     const folded = first.querySelector("details.own");
     if (folded) folded.replaceWith(...[...folded.children].filter(child => child.tagName === "TABLE"));
-    first.querySelector(".takes").append(under);
+    // Where nothing was compared no budget has an answer.
+    first.querySelector(".takes tr[hidden]") ? first.querySelector(".takes").append(under) : under.remove();
 
     // A setting as an item of a job, or the command that decides, copied by a click.
     const copy = async (link) => {

@@ -162,7 +162,7 @@ static void put_table(FILE *html, const struct hn_table *t, const char *label,
     }
     hn_html_table(html, &(struct hn_html_table){.label = label,
                                                 .id = "",
-                                                .class = "",
+                                                .class = "fixed",
                                                 .sorted = INT_MAX,
                                                 .column = columns,
                                                 .row = rows});
