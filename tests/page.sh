@@ -205,6 +205,21 @@ say("columns " + getComputedStyle(document.querySelector(".answer")).columnCount
     check "one where there are answers" says '\[1 sliders\]'
 }
 
+# --settings: figures draw those that it names; the answer and the table have all.
+test_named_settings() {
+    expect "a setting that is not there" 2 'knnn' report grid --settings 'uniform, knnn' -o named.html
+    expect "of several results" 2 '--settings is for one results file' report grid first --settings knn -o named.html
+    expect "two settings" 0 '' report grid --settings 'uniform, knn' -o named.html
+    pycheck "are drawn alone" '
+import re
+for name, samplers in ("grid/index.html", {"uniform", "knn", "batchsampler"}), ("named.html", {"uniform", "knn"}):
+    page = open(name).read()
+    figure = re.search("<figure id=\"bs-B\">.*?</figure>", page, re.S)[0]
+    assert {s for s in ("uniform", "knn", "batchsampler") if s in re.sub("<figcaption.*", "", figure, flags=re.S)} == samplers, (name, samplers)
+    assert page.count("data-sampler=\"batchsampler\"") == 48, name
+    assert "batchsampler" in re.search("<figure id=\"pareto\">.*?<figcaption", page, re.S)[0], name'
+}
+
 # Where all settings are on the front, a sentence says so in place of a column of marks.
 test_all_on_front() {
     sed 's/^samplers.*/samplers: [uniform, knn]/; s/, loss\]/]/; s/^temperature.*//; s/^weightings.*/weightings: [none, hcl: {beta: 1}]/; s/^metrics.*/metrics: [fn_ratio, hardness, loss]/' grid.yaml >marked.yaml
@@ -535,5 +550,5 @@ say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide"); }
     check "and no message" test ! -s console
 }
 
-run_tests "${2:-}" "test_table test_learned" test_table test_answer test_learned test_other_pages test_many_settings test_wide_screens test_all_on_front test_paper test_browser test_first_screen test_many_results test_odd_numbers test_failed_figure
+run_tests "${2:-}" "test_table test_learned" test_table test_answer test_learned test_other_pages test_many_settings test_wide_screens test_named_settings test_all_on_front test_paper test_browser test_first_screen test_many_results test_odd_numbers test_failed_figure
 finish

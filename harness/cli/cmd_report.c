@@ -2,9 +2,11 @@
 // `hardneg report`: one page of what a results file holds, or several do.
 #include "core/files.h"
 #include "datasets/text.h"
+#include "harness/cli/cmd_plot.h"
 #include "harness/cli/command.h"
 #include "plots/page/render.h"
 #include "plots/report/report.h"
+#include "results/analysis/named.h"
 #include "results/records.h"
 
 #include <string.h>
@@ -13,7 +15,7 @@ struct report_params {
     char *output;
     int medium;
     double margin;
-    char *outcome;
+    char *outcome, *settings;
 };
 
 static const struct hn_option report_options[] = {
@@ -31,6 +33,9 @@ static const struct hn_option report_options[] = {
          "table of your trainings (.csv): columns sampler, seed ... and any measures; "
          "the page sets them beside hardness and false negatives. Default: that of the job"),
      .metavar = "FILE"},
+    {HN_TEXT_OPTION(struct report_params, settings, "settings",
+                    HN_SETTINGS_HELP "; the answer, its front and the tables have all"),
+     .metavar = "NAMES"},
     {0},
 };
 
@@ -82,8 +87,8 @@ static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *
         name = hn_results_get(results, HN_OUTCOME_FILE);
         outcome = hn_strdup(ctx, stored);
     }
-    struct hn_report report = {results,     p->name,           p->ids, scratch,
-                               own->medium, own->margin / 100, name,   outcome};
+    struct hn_report report = {results,           p->name, p->ids,  scratch,      own->medium,
+                               own->margin / 100, name,    outcome, own->settings};
     bool there = scratch && (outcome || !name);
     enum hn_code code = there ? hn_report_write(ctx, &report, html.out) : ctx->code;
     hn_scratch_remove(ctx, scratch);
@@ -99,6 +104,7 @@ static enum hn_code write_one(struct hn_context *ctx, const char *argument,
     struct hn_results results;
     return find_paths(ctx, argument, own->output, paths) ||
                    hn_results_load(ctx, paths->file, &results) ||
+                   (own->settings && hn_overview_check_names(ctx, &results, own->settings)) ||
                    write_page(ctx, &results, paths, own)
                ? ctx->code
                : HN_OK;
@@ -124,8 +130,10 @@ static enum hn_code write_many(struct hn_context *ctx, const struct hn_call *cal
     struct hn_report_of *report = hn_alloc(ctx, n, sizeof *report);
     if (!results || !report)
         return ctx->code;
-    if (((const struct report_params *)call->params)->outcome)
-        return hn_fail(ctx, HN_USAGE, "--outcome is for one results file");
+    const struct report_params *own = call->params;
+    if (own->outcome || own->settings)
+        return hn_fail(ctx, HN_USAGE, "--%s is for one results file",
+                       own->outcome ? "outcome" : "settings");
     if (!output)
         return hn_fail(ctx, HN_USAGE, "a page of several results needs a name: add -o FILE");
     for (int i = 0; i < n; i++) {
@@ -172,7 +180,9 @@ static enum hn_code report_run(struct hn_context *ctx, const struct hn_call *cal
 const struct hn_command hn_cmd_report = {
     .name = "report",
     .group = HN_GROUP_START,
-    .usage = "hardneg report RESULTS... [--for neurips|icml|acl|talk] [--outcome FILE] [-o FILE]",
+    .usage = "hardneg report RESULTS... [--for neurips|icml|acl|talk] [--settings NAMES] "
+             "[--outcome FILE] "
+             "[-o FILE]",
     .summary = "write one self-contained page: the job, samplers, claims, figures, provenance",
     .details = "RESULTS is a results file or the directory of a run. The page needs no network: "
                "figures are part of it. Figures that the results do not allow are named with the "
@@ -181,6 +191,7 @@ const struct hn_command hn_cmd_report = {
                "page: what each is, ranks of settings over data sets, equal "
                "settings side by side in the order of the runs, and a table of all.",
     .examples = "hardneg report results/demo -o index.html\n"
+                "hardneg report results/demo --settings 'uniform, knn, mosaic'\n"
                 "hardneg report results/monday results/friday -o both.html",
     .options = report_options,
     .params_size = sizeof(struct report_params),

@@ -211,13 +211,18 @@ static bool is_by_measure(const struct writer *w, const struct hn_figure *f) {
     return w->measures > 1 && (strcmp(f->id, "pareto") == 0 || strcmp(f->id, "fronts") == 0);
 }
 
+// The settings that a figure draws: the first one shows what the answer is about, which is all.
+static const char *named(const struct writer *w, const struct hn_figure *f) {
+    return f == w->shown ? NULL : w->report->settings;
+}
+
 // The picture by each measure of hardness that has one. Files of the last are left.
 static enum hn_code put_by_measure(const struct writer *w, const struct hn_figure *f) {
     struct hn_notes notes = w->ctx->notes;
     enum hn_code code = HN_OK;
     w->ctx->notes.to = NULL; // said of the figure as a whole
     for (int m = 0; m < w->measures && !code; m++) {
-        const struct hn_picture as = {.term = "svg", .measure = 1 + m};
+        const struct hn_picture as = {.term = "svg", .measure = 1 + m, .settings = named(w, f)};
         code = hn_figure_draw(w->ctx, f, w->results, w->report->scratch, as);
         if (code == HN_OK)
             code = put_plot(w, f, m);
@@ -262,9 +267,11 @@ static enum hn_code draw(struct writer *w, const struct hn_figure *f, const char
                                : HN_OK;
     const struct hn_results *from = there ? &own : w->results;
     if (code == HN_OK)
-        code = hn_figure_draw(ctx, f, from, w->report->scratch,
-                              (struct hn_picture){.term = "svg", .caption = w->caption});
-    const struct hn_picture print = {.term = "pdf", .medium = hn_medium(w->report->medium)};
+        code = hn_figure_draw(
+            ctx, f, from, w->report->scratch,
+            (struct hn_picture){.term = "svg", .caption = w->caption, .settings = named(w, f)});
+    const struct hn_picture print = {
+        .term = "pdf", .medium = hn_medium(w->report->medium), .settings = named(w, f)};
     struct hn_notes notes = ctx->notes;
     ctx->notes.to = NULL; // the same again, to be saved; the page does without if that fails
     if (code == HN_OK && hn_figure_draw(ctx, f, from, w->report->scratch, print))

@@ -9,13 +9,14 @@
 
 struct hn_report {
     const struct hn_results *results;
-    const char *name;    // of the results, as it is shown
-    const char *ids;     // folder of <id>.h5, results of one figure each, if any; NULL = none
-    const char *scratch; // folder in which figures are drawn, the caller's to remove
-    int medium;          // of hn_media: what figures saved as PDF are for
-    double margin;       // as in hn_html_answer()
-    const char *outcome; // name of the table of outcomes, NULL = none;
-    char *outcome_text;  // and its text, which is changed
+    const char *name;     // of the results, as it is shown
+    const char *ids;      // folder of <id>.h5, results of one figure each, if any; NULL = none
+    const char *scratch;  // folder in which figures are drawn, the caller's to remove
+    int medium;           // of hn_media: what figures saved as PDF are for
+    double margin;        // as in hn_html_answer()
+    const char *outcome;  // name of the table of outcomes, NULL = none;
+    char *outcome_text;   // and its text, which is changed
+    const char *settings; // that figures below the answer draw, as in hn_picture; NULL = all
 };
 
 // Writes the page. HN_GNUPLOT: gnuplot is missing or failed; the page is whole but for figures.
