@@ -461,6 +461,28 @@ static void test_reports(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
+// The counts of a build: a pool's pairs have two products, or one without repulsion; a shuffle for
+// the start and one per sweep; and a row of weights is read where they are made and per visit.
+static void test_work(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    enum { POOL = 75, POOLS = N / POOL, BATCHES = 10 };
+    struct hn_items items = hn_fixture_items(&ctx, N, D, 5, false, 78);
+    for (int repel = 0; repel < 2; repel++)
+        for (int sweeps = 0; sweeps < 2; sweeps++) {
+            struct sampled s;
+            char settings[64];
+            snprintf(settings, sizeof settings, "pool=%d sweeps=%d lambda=%d", POOL, sweeps, repel);
+            HN_CHECK(&ctx, sampled_open(&ctx, sampler(), settings, &items, N / BATCHES, SEED, &s));
+            const struct hn_work *work = &s.sampler.build;
+            CU_ASSERT_EQUAL(work->dot, POOLS * POOL * (POOL - 1) * (1 + repel) / 2);
+            CU_ASSERT_EQUAL(work->bytes, POOLS * POOL * POOL * (1 + sweeps) * 4);
+            CU_ASSERT_EQUAL(work->draw, N - 1 + BATCHES - 1 + POOLS * (POOL - 1) * (1 + sweeps));
+            sampled_close(&ctx, &s);
+        }
+    hn_fixture_items_free(&ctx, &items);
+}
+
 // Several pools or one, on any number of threads, and one after the other where memory is short:
 // the same batches.
 static void test_workers(void) {
@@ -497,5 +519,6 @@ static const struct hn_test tests[] = {{"weights", test_weights},
                                        {"zeros_and_crowds", test_zeros_and_crowds},
                                        {"purpose", test_purpose},
                                        {"reports", test_reports},
+                                       {"work", test_work},
                                        {"workers", test_workers}};
 HN_TEST_MAIN("mosaic", tests)
