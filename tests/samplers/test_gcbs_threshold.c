@@ -178,6 +178,8 @@ static void test_crowd_limit(void) {
                                      .crowd = crowd};
             struct hn_work work = {0};
             enum hn_code code = run_threshold(&ctx, &t, &work);
+            CU_ASSERT(t.pairs.capacity <= t.foreseen + crowd && t.pairs.capacity <= N * (N - 1));
+            CU_ASSERT(t.pairs.close_capacity <= t.pairs.capacity);
             if (crowd > N * N) {
                 CU_ASSERT_EQUAL(code, HN_OK);
                 CU_ASSERT(t.passes > 3);
@@ -296,6 +298,33 @@ static void test_reference_value(void) {
         }
         hn_fixture_items_free(&ctx, &items);
     }
+}
+
+// The estimate where everything is collected: entries as pairs of 2 bytes and with their products,
+// edges of the wanted ones, which are all, and what goes with the items.
+static void test_bytes(void) {
+    for (int64_t n = 10; n <= 1000000; n *= 10) {
+        double entries = (double)n * (double)(n - 1);
+        double wanted = entries * (4 + sizeof(struct hn_close_pair) + 8) + 192 * (double)n;
+        CU_ASSERT_DOUBLE_EQUAL(hn_threshold_bytes(n, 0), wanted, wanted * 1e-12);
+        // Few are wanted: only space for the margin comes on top of theirs.
+        double few = hn_threshold_bytes(n, 0.99) - 192 * (double)n;
+        CU_ASSERT(few >= 12 * 0.01 * entries && few < wanted);
+    }
+}
+
+// Space is for what the sample cannot miss: of a mean of m samples above the wanted product, m +
+// 6 sqrt(m) + 36 are collected from, and of these rank r there may be 6 (sqrt(r) + 6) more.
+static void test_capacity(void) {
+    for (int64_t n = 1000; n <= 100000; n *= 10)
+        for (int k = 0; k < 3; k++) {
+            double share = (double[]){0.3, 0.01, 0.001}[k], all = (double)n * (double)(n - 1);
+            double samples = (double)(n / 32 * 1024), m = samples * share;
+            double r = m + 6 * sqrt(m) + 36, most = r + 6 * (sqrt(r) + 6);
+            double found = (double)hn_threshold_capacity(n, 1 - share);
+            CU_ASSERT(found >= all * most / samples);
+            CU_ASSERT(found <= all * (most + 2) / samples + 1100);
+        }
 }
 
 // Exactly what exceeds a given value, which may be a product itself.
@@ -426,6 +455,8 @@ static const struct hn_test tests[] = {
     {"cells", test_cells},
     {"crowd_limit", test_crowd_limit},
     {"reference_value", test_reference_value},
+    {"bytes", test_bytes},
+    {"capacity", test_capacity},
     {"given", test_given},
 };
 HN_TEST_MAIN("gcbs_threshold", tests)
