@@ -175,7 +175,27 @@ static void test_keep_apart(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-static const struct hn_test tests[] = {
-    {"no_duplicates", test_no_duplicates}, {"hubs", test_hubs}, {"keep_apart", test_keep_apart}};
+static void keep_note(void *data, const char *text) { snprintf(data, 200, "%s", text); }
+
+// What stays is told of the tuples of all epochs that it is counted over.
+static void test_left_note(void) {
+    char note[200] = "";
+    const struct hn_sampler s = {.n = 700};
+    hn_context_init(&ctx, 1);
+    ctx.notes = (struct hn_notes){keep_note, note};
+    hn_apart_note(&ctx, &s, 0, 3);
+    CU_ASSERT_EQUAL(*note, 0);
+    hn_apart_note(&ctx, &s, 5, 3);
+    CU_ASSERT_PTR_NOT_NULL(strstr(note, " 5 of 2100 tuples "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(note, "over all epochs"));
+    hn_apart_note(&ctx, &s, 6, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(note, " 6 of 700 tuples "));
+    CU_ASSERT_PTR_NULL(strstr(note, "over all epochs"));
+}
+
+static const struct hn_test tests[] = {{"no_duplicates", test_no_duplicates},
+                                       {"hubs", test_hubs},
+                                       {"keep_apart", test_keep_apart},
+                                       {"note of what is left", test_left_note}};
 
 HN_TEST_MAIN("tuples", tests)
