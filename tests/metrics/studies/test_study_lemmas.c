@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The study of lemmas against all permutations, walks and placements, by plain recursion.
+#include "metrics/studies/lemmas_private.h"
 #include "tests/metrics/studies/study_series.h"
 
 enum { MAX = 8 };
@@ -308,6 +309,156 @@ static void test_circle(void) {
     free_series(&ctx, &s);
 }
 
+// Points of classes on the sphere, point p of class p / EACH: the study's draws, from its streams.
+enum { SPHERE = 5, EACH = 6, POINTS = SPHERE * EACH };
+struct points {
+    int classes, n;
+    double v[POINTS][SPHERE], beta;
+};
+
+static struct points draw_points(int classes, int64_t trial) {
+    struct points x = {.classes = classes, .n = classes * EACH};
+    struct hn_stream stream;
+    hn_stream_open(&stream, (uint64_t)studied_seed[0], "lemmas.clouds", 0, trial, classes);
+    double noise = 3 * pow(0.0003, hn_stream_uniform(&stream));
+    for (int p = 0; p < x.n; p++) { // around the corners of a simplex
+        for (int i = 0; i < classes; i++)
+            x.v[p][i] = (i == p / EACH) - 1.0 / classes;
+        hn_lemma_disturb(&stream, noise, x.v[p], SPHERE);
+    }
+    x.beta = 8 * hn_stream_uniform(&stream);
+    return x;
+}
+
+static double squared(const struct points *x, int p, int q) {
+    double sum = 0;
+    for (int i = 0; i < SPHERE; i++)
+        sum += (x->v[p][i] - x->v[q][i]) * (x->v[p][i] - x->v[q][i]);
+    return sum;
+}
+
+// Squared distance of p to the nearest point of other classes, or its mean to those of its own.
+static double to_others(const struct points *x, int p) {
+    double least = INFINITY;
+    for (int q = 0; q < x->n; q++)
+        least = q / EACH == p / EACH ? least : fmin(least, squared(x, p, q));
+    return least;
+}
+
+static double to_own(const struct points *x, int p) {
+    double sum = 0;
+    for (int q = p / EACH * EACH; q < (p / EACH + 1) * EACH; q++)
+        sum += squared(x, p, q) / EACH;
+    return sum;
+}
+
+// Each class's point that is farthest from others, or nearest to its own.
+static void stand_for(const struct points *x, bool nearest, int *of) {
+    for (int c = 0; c < x->classes; c++) {
+        of[c] = c * EACH;
+        for (int p = of[c]; p < (c + 1) * EACH; p++)
+            if (nearest ? to_own(x, p) < to_own(x, of[c]) : to_others(x, p) > to_others(x, of[c]))
+                of[c] = p;
+    }
+}
+
+// The objective of problem 7 at the points that stand for the classes, less 1, as L* has it.
+static double merged(const struct points *x) {
+    int of[SPHERE];
+    double sum = 0;
+    stand_for(x, false, of);
+    for (int c = 0; c < x->classes; c++) {
+        double least = INFINITY;
+        for (int b = 0; b < x->classes; b++)
+            least = b == c ? least : fmin(least, squared(x, of[c], of[b]));
+        sum += (1 - least / 2) / x->classes;
+    }
+    return sum;
+}
+
+static double misclassified(const struct points *x) {
+    int of[SPHERE];
+    double wrong = 0;
+    stand_for(x, true, of);
+    for (int p = 0; p < x->n; p++) {
+        bool nearer = false;
+        for (int c = 0; c < x->classes; c++)
+            nearer |= squared(x, p, of[c]) < squared(x, p, of[p / EACH]);
+        wrong += nearer;
+    }
+    return wrong / x->n;
+}
+
+static double tilted_variance(const struct points *x, double tau) {
+    double mean = 0, square = 0;
+    for (int p = 0; p < x->n; p++) {
+        double mass = 0, first = 0, second = 0;
+        for (int q = p / EACH * EACH; q < (p / EACH + 1) * EACH; q++) {
+            double value = exp(-squared(x, p, q) / 2 / tau), weight = pow(value, x->beta);
+            mass += weight;
+            first += weight * value;
+            second += weight * value * value;
+        }
+        mean += first / mass / x->n;
+        square += second / mass / x->n;
+    }
+    return square - mean * mean;
+}
+
+// Sides of a statement, where left - right is largest.
+static void worst(double side[2], double left, double right) {
+    if (left - right > side[0] - side[1]) {
+        side[0] = left;
+        side[1] = right;
+    }
+}
+
+static void test_sphere(void) {
+    enum { TRIALS = 40 };
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct studied_series s = make_series(&ctx, MAX, 4, 3, false, 1);
+    struct hn_study_env env = studied_env(&s, 1);
+    struct hn_table t;
+    HN_CHECK(&ctx, studied_run(&ctx, "lemmas", "trials=40", &env, &t));
+    static const char *const statement[] = {"HC theorem 4", "HC theorem 4 simplex", "HC theorem 5",
+                                            "HC lemma 11"};
+    for (int n = 2; n <= SPHERE; n++) {
+        double side[4][2], tau = studied_temperature[0], root = sqrt(tau);
+        int near = 0; // the simplex, as theorem 5 has it
+        for (int k = 0; k < 4; k++)
+            side[k][0] = -INFINITY, side[k][1] = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            struct points x = draw_points(n, trial);
+            double align = 0, apart = 0; // the halves of L*, times tau
+            for (int p = 0; p < x.n; p++) {
+                align += to_own(&x, p) / 2 / x.n;
+                apart += to_others(&x, p) / 2 / x.n;
+            }
+            double loss = align - apart + 1, simplex = -1.0 / (n - 1);
+            double eps = fmax(0, loss - simplex) / tau;
+            double h = 2 * (1 + sqrt(2) / root) * sqrt(eps), squared_xi = 2.0 * n / (n - 1) / tau;
+            worst(side[0], merged(&x), loss);
+            worst(side[1], simplex, loss);
+            if (eps <= 1 && squared_xi > n * h) {
+                near++;
+                worst(side[2], misclassified(&x), 8 * eps / (squared_xi - n * h));
+            }
+            worst(side[3], tilted_variance(&x, tau), 2 / tau * align / tau);
+        }
+        CU_ASSERT(near > 0);
+        for (int k = 0; k < 4; k++) {
+            int64_t row = row_of(&t, statement[k], "sphere", n, EACH);
+            CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&t, row, "left"), side[k][0], 1e-9);
+            CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&t, row, "right"), side[k][1], 1e-9);
+            CU_ASSERT_EQUAL(hn_table_real(&t, row, "trials"), k == 2 ? near : TRIALS);
+        }
+    }
+    hn_table_free(&ctx, &t);
+    free_series(&ctx, &s);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // What is proved holds for other draws too; the loss comes near its least value, the simplex's.
 static void test_proved(void) {
     static const char *const proved[] = {"GC lemma 3.3",
@@ -354,6 +505,7 @@ static const struct hn_test tests[] = {
     {"lemma 3.3", test_lemma_33},
     {"all walks", test_walks},
     {"all placements", test_circle},
+    {"points on the sphere", test_sphere},
     {"what is proved", test_proved},
 };
 HN_TEST_MAIN("study_lemmas", tests)
