@@ -163,6 +163,13 @@ static void coverage_counts(void) {
     measured_free(&ctx, &m);
     drawn_free(&ctx, &d);
     hn_fixture_items_free(&ctx, &items);
+    items = hn_fixture_items(&ctx, 2, 4, 1, false, 20); // one pair in all
+    d = drawn_partition(&ctx, 2, 2, 1, 5);
+    m = measure_all(&ctx, &items, &d, 0.5);
+    expect(&m, "pairs_distinct", 1, 0);
+    measured_free(&ctx, &m);
+    drawn_free(&ctx, &d);
+    hn_fixture_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 

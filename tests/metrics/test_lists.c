@@ -263,6 +263,32 @@ static bool same_measured(const struct measured *a, const struct measured *b) {
            memcmp(a->arrays.histogram, b->arrays.histogram, counts) == 0;
 }
 
+// Lists of one negative at most say what they say with room for more.
+static void test_single_negatives(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, N, D, 4, true, 6);
+    struct lists roomy = random_lists(&ctx, 6), tight = random_lists(&ctx, 6);
+    tight.capacity = 1;
+    for (int64_t p = 0; p < (int64_t)BATCHES * B; p++) {
+        roomy.negatives[p] = tight.negatives[p] = roomy.negatives[p] > 0;
+        tight.negative[p] = roomy.negative[p * ROOM];
+    }
+    struct measured one, other;
+    HN_CHECK(&ctx, try_lists(&ctx, &items, &roomy, &one));
+    HN_CHECK(&ctx, try_lists(&ctx, &items, &tight, &other));
+    CU_ASSERT(same_measured(&one, &other));
+    struct oracle o = naive(&items, &roomy);
+    check(&other, "cos_mean", o.cosines / o.pairs);
+    check(&other, "gap", o.gap / o.drawn);
+    measured_free(&ctx, &one);
+    measured_free(&ctx, &other);
+    lists_free(&ctx, &roomy);
+    lists_free(&ctx, &tight);
+    hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // The number of threads changes nothing, nor does a negative that comes twice.
 static void test_threads_and_repeats(void) {
     struct hn_context ctx;
@@ -344,6 +370,7 @@ static void test_failing_allocations(void) {
 static const struct hn_test tests[] = {
     {"oracle", test_oracle},
     {"same_as_batch", test_same_as_batch},
+    {"single_negatives", test_single_negatives},
     {"threads_and_repeats", test_threads_and_repeats},
     {"misuse", test_misuse},
     {"failing_allocations", test_failing_allocations},

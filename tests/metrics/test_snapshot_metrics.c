@@ -191,6 +191,23 @@ static void test_knn_accuracy(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
+// A file's split serves though its training items are all of the first class: so is every answer.
+static void test_one_class(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_items items = hn_fixture_items(&ctx, 80, 6, 3, false, 2);
+    int8_t split[80];
+    struct outcome o;
+    for (int32_t i = 0; i < 80; i++) {
+        split[i] = i % 2 == 0 ? 0 : 2;
+        ((int32_t *)items.labels)[i] = i % 8 == 1; // of 40 test items 10
+    }
+    HN_CHECK(&ctx, measure(&ctx, &items, split, &o));
+    CU_ASSERT_EQUAL(at(&o, 0, "knn_acc"), 0.75);
+    hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static void test_limits(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
@@ -311,6 +328,7 @@ static void test_no_pair_of_a_label(void) {
 static const struct hn_test tests[] = {
     {"against naive", test_against_naive},
     {"knn accuracy", test_knn_accuracy},
+    {"one class", test_one_class},
     {"limits", test_limits},
     {"own labels", test_own_labels},
     {"no pair of a label", test_no_pair_of_a_label},

@@ -224,6 +224,15 @@ static void test_purity(void) {
     hn_graph_free(&ctx, &near);
     hn_graph_free(&ctx, &drawn);
     hn_table_free(&ctx, &table);
+    static const char *const one[] = {"M=30 K=11", "M=30 K=11 item=0", "M=30 K=11 item=119"};
+    for (int i = 0; i < 3; i++) { // no item, the first and the last
+        int64_t own = 0;
+        HN_CHECK(&ctx, studied_run(&ctx, "purity", one[i], &env, &table));
+        for (int64_t row = 0; row < table.rows; row++)
+            own += hn_table_real(&table, row, "item") == (i == 1 ? 0 : 119);
+        CU_ASSERT_EQUAL(own, i == 0 ? 0 : 2 * 5);
+        hn_table_free(&ctx, &table);
+    }
     free_series(&ctx, &s);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
