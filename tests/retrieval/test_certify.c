@@ -99,6 +99,29 @@ static void test_exact_level(void) {
     }
 }
 
+// The stake on "above", as its definition has it: a quarter each on shares that are multiples of
+// the limit, times the likelihood of the pairs under them, over that under the limit.
+static void test_stake(void) {
+    enum { PAIRS = 100 };
+    static const double multiple[] = {1.33, 2, 4, 8};
+    const struct hn_certify_bound bound = {.limit = .15, .pairs = PAIRS};
+    struct hn_certifier c;
+    double stake[] = {.25, .25, .25, .25}, most = 0;
+    hn_certifier_begin(&c, &bound);
+    for (int n = 0; n < 40; n++) {
+        double relevant = n % 3 == 2, mean = (.15 * PAIRS - c.sum) / (PAIRS - n), sum = 0;
+        for (int k = 0; k < 4; k++) {
+            double share = fmin(1, multiple[k] * mean);
+            stake[k] *= relevant > 0 ? share / mean : (1 - share) / (1 - mean);
+            sum += stake[k];
+        }
+        most = fmax(most, sum);
+        hn_certifier_add(&c, relevant);
+        CU_ASSERT_DOUBLE_EQUAL(c.against_within, most, 1e-9 * most);
+    }
+    CU_ASSERT(most > 2); // a third is not 15 %
+}
+
 // How many pairs it takes, and that it is right.
 static void test_power(void) {
     static const struct {
@@ -157,6 +180,7 @@ static void test_interval(void) {
 
 static const struct hn_test tests[] = {{"level", test_level},
                                        {"exact_level", test_exact_level},
+                                       {"stake", test_stake},
                                        {"power", test_power},
                                        {"interval", test_interval}};
 HN_TEST_MAIN("certify", tests)
