@@ -141,6 +141,15 @@ static void test_by_hand(void) {
     CU_ASSERT_DOUBLE_EQUAL(price[1].hardness.mean, 0, 1e-6);
     CU_ASSERT(price[0].front && price[1].front && !price[2].front);
     CU_ASSERT(price[0].fewer == 0 && price[0].none == 0);
+    // The same of what is mined: passages 1 and 2.
+    struct hn_mined mined = {.count = 0};
+    struct hn_price found;
+    HN_CHECK(&ctx, hn_miner_take(&ctx, &m, &pool, &mined));
+    HN_CHECK(&ctx, hn_price_mined(&ctx, &m, &pool, &mined, &found));
+    CU_ASSERT_EQUAL(found.negatives, 2);
+    CU_ASSERT_DOUBLE_EQUAL(found.false_share.mean, .5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(found.evidence.share, .5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(found.hardness.mean, price[0].hardness.mean, 1e-6);
 }
 
 // The score of the candidate at a rank; the deviation of hardness is one for all queries, and does
@@ -197,6 +206,39 @@ static void test_ties(void) {
         }
     }
     CU_ASSERT(ties > 3 && tested - ties > 3);
+}
+
+// Where memory ends, ties say so, and leave nothing.
+static void test_ties_memory(void) {
+    const struct hn_price_setting setting[] = {{HN_PRICE_RANK, 1}, {HN_PRICE_RANK, 2}};
+    struct small data;
+    struct hn_stream s;
+    struct hn_miner m;
+    struct hn_pool pool;
+    struct hn_price price[2];
+    struct hn_mine_options o = no_options(HN_PRESET_NONE);
+    enum hn_code code = HN_MEMORY;
+    int64_t failures = 0;
+    bool tie[2] = {true, true};
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    HN_SCOPE(&ctx);
+    hn_stream_open(&s, 4, "test.price", 1, 0, 0);
+    make_small(&ctx, &s, &data);
+    o.n = 1;
+    HN_CHECK(&ctx, hn_miner_open(&ctx, &data.data, &o, "test", &m));
+    HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, data.n[HN_QUERIES], true, &pool));
+    HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, setting, 2, price));
+    int64_t live = ctx.memory.live;
+    for (int64_t k = 1; code == HN_MEMORY; k++, failures++) {
+        ctx.memory.calls = 0;
+        ctx.memory.fail_at = k;
+        code = hn_price_ties(&ctx, &m, &pool, price, 2, 0, tie);
+        CU_ASSERT_FATAL(code == HN_OK || code == HN_MEMORY);
+        CU_ASSERT_EQUAL(ctx.memory.live, live);
+    }
+    CU_ASSERT(failures > 3);
+    ctx.memory.fail_at = 0;
 }
 
 // As many judged pairs as 1 / each: x of n false is shown to be within a limit at a level exactly
@@ -434,13 +476,35 @@ static void test_ties_by_luck(void) {
     gsl_rng_free(rng);
 }
 
+// Pairs wanted before any is judged: n of them, of which one stands for 1 / (n drawn) negatives,
+// count as the model's share says, or as many more as one in five times.
+static void test_pairs_wanted(void) {
+    const double share = .01, drawn = .2, limit = .05;
+    struct hn_price p = {.false_share = {share, NAN, NAN}, .drawn = drawn};
+    double wanted[2] = {INFINITY, INFINITY};
+    for (int likely = 0; likely < 2; likely++)
+        for (double n = 1; n <= 10000 && isinf(wanted[likely]); n *= 1.05) {
+            double each = 1 / (n * drawn), z = likely ? gsl_cdf_ugaussian_Pinv(.8) : 0;
+            double count = n * drawn * share + z * sqrt(n * drawn * share); // a Poisson count
+            const struct hn_share_evidence e = {count * each, count * each * each, each};
+            wanted[likely] = hn_evidence_risk(&e, limit) <= .05 ? n : INFINITY;
+        }
+    struct hn_pairs_wanted found = hn_price_pairs_wanted(&p, 1, 0, 10000, limit, 1);
+    CU_ASSERT(wanted[0] > 100 && wanted[1] > 1.2 * wanted[0] && isfinite(wanted[1]));
+    CU_ASSERT_DOUBLE_EQUAL(found.hoped, wanted[0], 1e-9 * wanted[0]);
+    CU_ASSERT_DOUBLE_EQUAL(found.likely, wanted[1], 1e-9 * wanted[1]);
+    CU_ASSERT(isinf(hn_price_pairs_wanted(&p, 1, 0, wanted[0] - 1, limit, 1).hoped));
+}
+
 static const struct hn_test tests[] = {
     {"against_mining", test_against_mining},
     {"by_hand", test_by_hand},
     {"ties", test_ties},
+    {"ties_memory", test_ties_memory},
     {"copies", test_copies},
     {"risk", test_risk},
     {"recommend", test_recommend},
+    {"pairs_wanted", test_pairs_wanted},
     {"recommended_by_luck", test_recommended_by_luck},
     {"none_by_luck", test_none_by_luck},
     {"ties_by_luck", test_ties_by_luck},
