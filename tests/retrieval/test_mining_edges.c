@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Edges of mining, one at a time, on corpora small enough to see the answer.
 #include "core/sweep/blas.h"
+#include "retrieval/listed.h"
 #include "retrieval/miner.h"
 #include "retrieval/relevance.h"
 #include "retrieval/take.h"
@@ -284,6 +285,84 @@ static void test_equal_to_the_query(void) {
     EXPECT_IDS(&data, &o, 0, 1, 2);
 }
 
+// How many passages can be one query's own: as many as share a text, and one of its id.
+static void test_most_selves(void) {
+    static const int64_t text[] = {5, 2, 5, 5, 2};
+    static const struct {
+        enum hn_self by;
+        int64_t max;
+    } cases[] = {{HN_SELF_TEXT, 3}, {HN_SELF_ID, 1}, {HN_SELF_BOTH, 4}};
+    struct hn_retrieval_data data;
+    struct hn_strings q = {0}, p = {0};
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    line(&data, 0);
+    HN_CHECK(&ctx, hn_strings_add(&ctx, &q, "b"));
+    for (int i = 0; i < 5; i++)
+        HN_CHECK(&ctx, hn_strings_add(&ctx, &p, ((const char *[]){"a", "b", "c", "d", "e"})[i]));
+    data.id[HN_QUERIES] = q;
+    data.id[HN_CORPUS] = p;
+    data.group[HN_QUERIES] = text;
+    data.group[HN_CORPUS] = text;
+    for (int i = 0; i < 3; i++) {
+        struct hn_selves selves;
+        HN_CHECK(&ctx, hn_selves_open(&ctx, &data, cases[i].by, &selves));
+        CU_ASSERT_EQUAL(selves.max, cases[i].max);
+    }
+}
+
+// A margin below a listed score needs one of a positive: of one at least.
+static void test_listed_positives(void) {
+    int64_t start[] = {0, 3};
+    int32_t passage[][3] = {{1, 2, 3}, {0, 1, 2}};
+    float score[] = {5, 4, 3};
+    struct hn_retrieval_data data;
+    struct hn_mine_options o = three();
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    o.filter_by = HN_BY_LISTED;
+    o.absolute_margin = 0;
+    for (int scored = 0; scored < 2; scored++) {
+        struct hn_miner m;
+        struct hn_mined mined;
+        HN_SCOPE(&ctx);
+        line(&data, 0);
+        data.scores = (struct hn_pair_scores){start, passage[scored], score};
+        mine_all(&ctx, &data, &o, &m, &mined);
+        if (scored)
+            HN_CHECK(&ctx, hn_mine_check(&ctx, &m, &mined.counts, "f.h5"));
+        else
+            HN_CHECK_FAILS(&ctx, hn_mine_check(&ctx, &m, &mined.counts, "f.h5"), HN_DATA,
+                           "none of the 1 known positive has a listed score");
+    }
+}
+
+// The sum of 1 / (60 + rank) over lists, by score and then by id; of copies the best rank counts.
+static void test_fused(void) {
+    struct hn_judgement first[] = {{0, 0, 0}, {0, 1, 1}, {0, 2, 2}},
+                        second[] = {{0, 1, 0}, {0, 3, 1}};
+    const float score[] = {.5F, .5F, .9F}, other[] = {3, 2};
+    static const int32_t copies[] = {0, 1, 1, 3};
+    struct hn_pair_scores list[2];
+    struct hn_sources plain, merged;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, hn_pair_scores_build(&ctx, first, 3, 1, score, &list[0]));
+    HN_CHECK(&ctx, hn_pair_scores_build(&ctx, second, 2, 1, other, &list[1]));
+    HN_CHECK(&ctx, hn_candidates_unite(&ctx, list, 2, 1, NULL, true, &plain));
+    HN_CHECK(&ctx, hn_candidates_unite(&ctx, list, 2, 1, copies, true, &merged));
+    const double wanted[] = {1. / 62, 1. / 63 + 1. / 61, 1. / 61, 1. / 62};
+    CU_ASSERT_EQUAL_FATAL(plain.pair.start[1], 4);
+    for (int32_t p = 0; p < 4; p++) {
+        CU_ASSERT_EQUAL(plain.pair.passage[p], p);
+        CU_ASSERT_DOUBLE_EQUAL(plain.fused[p], wanted[p], 1e-15);
+    }
+    const double of_merged[] = {1. / 62, 2. / 61, 1. / 62};
+    CU_ASSERT_EQUAL_FATAL(merged.pair.start[1], 3);
+    for (int k = 0; k < 3; k++)
+        CU_ASSERT_DOUBLE_EQUAL(merged.fused[k], of_merged[k], 1e-15);
+}
+
 // Copies of a passage with several grades: the best one counts, whether they are merged or one of
 // them is left out, and in which order they are.
 static void test_grades_of_copies(void) {
@@ -315,6 +394,9 @@ static const struct hn_test tests[] = {
     {"presets", test_presets},
     {"draws", test_draws},
     {"equal_to_the_query", test_equal_to_the_query},
+    {"most_selves", test_most_selves},
+    {"fused", test_fused},
+    {"listed_positives", test_listed_positives},
     {"grades_of_copies", test_grades_of_copies},
 };
 HN_TEST_MAIN("mining_edges", tests)

@@ -122,6 +122,24 @@ static bool same_mined(const struct hn_mined *a, const struct hn_mined *b) {
     return good;
 }
 
+static bool is_listed(const struct hn_pair_scores *list, int64_t query, int32_t passage) {
+    bool listed = false;
+    for (int64_t e = list->start[query]; e < list->start[query + 1]; e++)
+        listed |= list->passage[e] == passage;
+    return listed;
+}
+
+// Negatives are counted for each list that has them; copies that were merged have other indices.
+static void check_sources(const struct found *f, const struct hn_pair_scores *list, int lists) {
+    for (int l = 0; l < lists && !f->miner.passage; l++) {
+        int64_t listed = 0;
+        for (int64_t i = 0; i < f->mined.count; i++)
+            for (int64_t k = 0; k < f->mined.n[i]; k++)
+                listed += is_listed(&list[l], i, f->mined.id[i * f->mined.width + k]);
+        CU_ASSERT_EQUAL(f->mined.counts.source[l], listed);
+    }
+}
+
 static void check_case(struct hn_stream *s, int number) {
     struct small small;
     struct hn_pair_scores list[2];
@@ -156,6 +174,7 @@ static void check_case(struct hn_stream *s, int number) {
                 measured);
     CU_ASSERT(mined && priced && measured);
     CU_ASSERT(shelf.most <= hn_max(data.source.block, data.source.few));
+    check_sources(&memory, list, lists);
 }
 
 static void test_cases(void) {
