@@ -129,6 +129,47 @@ static void numbers(void) {
     end();
 }
 
+static struct hn_mean own_difference(const struct hn_overview *o, int64_t a, int64_t b) {
+    return hn_replicates_difference(o->results, hn_overview_cells(o, a), hn_overview_cells(o, b),
+                                    "fn_ratio");
+}
+
+// Intervals of differences to Uniform learn from all settings that share it, those of others not.
+static void learned(void) {
+    static const char *const sampler[] = {"uniform", "knn", "gcbs", "walk", "b3", "grit", "ngame"};
+    enum { SAMPLERS = 7, SEEDS = 5 };
+    struct hn_spread spread[SAMPLERS];
+    struct hn_overview o;
+    begin();
+    for (int i = 0; i < 2 * SAMPLERS * SEEDS; i++) {
+        int s = i / SEEDS % SAMPLERS, seed = i % SEEDS, large = i / SEEDS / SAMPLERS;
+        double noise = 0.004 * (seed * (s + 1 + 2 * large) % (SEEDS + 2));
+        struct cell c = at(sampler[s], seed, 0.1 * s + noise, 0.5);
+        c.batch_size = large ? 16 : 8;
+        put(&c, "ok");
+    }
+    make(&o);
+    CU_ASSERT_EQUAL_FATAL(o.settings, 2 * SAMPLERS);
+    for (int64_t base = 0; base < o.settings; base += SAMPLERS) {
+        for (int64_t s = 1; s < SAMPLERS; s++) {
+            struct hn_mean d = own_difference(&o, base + s, base);
+            spread[s] = (struct hn_spread){SEEDS, hn_mean_variance(d),
+                                           o.noise[0][base] + o.noise[0][base + s]};
+        }
+        struct hn_prior prior = hn_prior_fit(spread + 1, SAMPLERS - 1, HN_PRIOR_TO_BASE);
+        CU_ASSERT(prior.freedom > 0);
+        for (int64_t s = 1; s < SAMPLERS; s++) {
+            struct hn_mean d = own_difference(&o, base + s, base);
+            struct hn_mean m = hn_overview_to_uniform(&o, base + s, "fn_ratio");
+            CU_ASSERT_DOUBLE_EQUAL(m.half, hn_mean_moderated(d, spread[s], prior).half, 1e-12);
+            CU_ASSERT(fabs(m.half - d.half) > 1e-9);
+        }
+        struct hn_mean none = hn_overview_to_uniform(&o, base, "fn_ratio");
+        CU_ASSERT(none.n == 0 && isnan(none.mean));
+    }
+    end();
+}
+
 // Any number of seeds is averaged, in whatever order they come; pairs are found by seed.
 static void many_seeds(void) {
     enum { SEEDS = 300 };
@@ -415,6 +456,7 @@ static const struct hn_test tests[] = {
     {"option_left_out", option_left_out},
     {"option_unset", option_unset},
     {"numbers", numbers},
+    {"learned", learned},
     {"many_seeds", many_seeds},
     {"ranges", ranges},
     {"judged", judged},
