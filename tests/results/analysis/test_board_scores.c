@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The statistic of the board on made-up boards: means within and over kinds, verdicts, pairs,
 // ranks, and how often they are right (docs/notes/board.md has the same by other code).
-#include "results/analysis/board_outcome.h"
+#include "results/analysis/board_json.h"
 #include "tests/test.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ENTRIES_MAX = 6, KINDS_MAX = 10, ENCODERS = 3 };
@@ -425,11 +427,62 @@ static void mixed(void) {
                    "whose checksum is none of the suite's");
 }
 
+// The document has every entry once; its table begins with the best, and ends with those that have
+// no score.
+static void document(void) {
+    static const char *const name[] = {"unscored", "worse", "better", "middle"};
+    static const double excess_of[] = {NAN, 2, -1, 1};
+    static const int order[] = {2, 3, 1, 0};
+    struct made m;
+    char *text = NULL;
+    size_t length = 0;
+    hn_context_init(&ctx, 1);
+    make(&m, 4, 3, 1);
+    m.board.suite = "made";
+    m.board.sha256 = "0123456789abcdef";
+    m.board.seconds = INFINITY;
+    for (int k = 0; k < 3; k++)
+        m.kind[k].name = ((const char *[]){"one", "two", "aside"})[k];
+    for (int i = 0; i < 4; i++) {
+        m.entry[i] = (struct hn_board_entry){
+            .name = name[i], .authors = "", .chosen_on = "", .labels = "", .file = "", .cost = 1};
+        for (int k = 0; k < 3; k++)
+            for (int e = 0; e < ENCODERS; e++)
+                *at(&m, i, k, e) = excess_of[i] + 0.1 * k;
+    }
+    add_shares(&m);
+    json_t *all = hn_board_json(&ctx, &m.board, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(all);
+    const json_t *entries = json_object_get(all, "entries");
+    CU_ASSERT_EQUAL(json_array_size(entries), 4);
+    for (size_t i = 0; i < 4; i++)
+        CU_ASSERT_STRING_EQUAL(
+            json_string_value(json_object_get(json_array_get(entries, i), "entry")), name[i]);
+    FILE *out = open_memstream(&text, &length);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    HN_CHECK(&ctx, hn_board_markdown(&ctx, &m.board, NULL, out));
+    CU_ASSERT_EQUAL(fclose(out), 0);
+    const char *place = text;
+    int lines = 0;
+    for (int i = 0; i < 4 && place; i++) {
+        place = strstr(place, name[order[i]]);
+        CU_ASSERT_PTR_NOT_NULL(place);
+    }
+    for (const char *c = strstr(text, "\n|"); c; c = strstr(c + 1, "\n|"))
+        lines++;
+    CU_ASSERT_EQUAL(lines, 2 + 4); // a heading and a rule
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "3 kinds, 1 of them kept aside"));
+    free(text);
+    json_decref(all);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
     {"reading", reading},   {"limited", limited},           {"mixed", mixed},
     {"means", means},       {"verdicts", verdicts},         {"pairs", pairs},
     {"trained", trained},   {"correlated", correlated},     {"trained wrongly", trained_wrongly},
     {"coverage", coverage}, {"false_claims", false_claims}, {"power", power},
+    {"document", document},
 };
 
 int main(int argc, char **argv) {
