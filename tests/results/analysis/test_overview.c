@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of settings: what is one row, what is a column, and the numbers, against sums by hand.
 #include "core/text.h"
+#include "results/analysis/named.h"
 #include "results/analysis/ties.h"
 #include "tests/results/analysis/overview_fixture.h"
 
@@ -52,6 +53,28 @@ static void every_axis(void) {
                            "loss ntxent, hcl form equation, temperature 0.5");
     CU_ASSERT_STRING_EQUAL(hn_overview_shared(&o, 2).text, "K=100");
     CU_ASSERT_STRING_EQUAL(hn_overview_shared(&o, 0).text, "draw=shuffle");
+    end();
+}
+
+// A name is a sampler with any of its options, in any place.
+static void named(void) {
+    static const struct {
+        const char *name;
+        bool fits[4]; // settings 0 .. 3 of a place
+    } cases[] = {{"uniform", {true, false, false, false}},
+                 {"walk", {false, false, true, true}},
+                 {"walk M=500", {false, false, true, false}},
+                 {"walk K=100 M=1000", {false, false, false, true}},
+                 {"walk M=5", {false, false, false, false}},
+                 {"wal", {false, false, false, false}}};
+    struct hn_overview o;
+    begin();
+    put_grid();
+    make(&o);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int64_t s = 0; s < o.settings; s++)
+            CU_ASSERT_EQUAL(hn_overview_is_named(&o, s, cases[k].name), cases[k].fits[s % 4]);
+    CU_ASSERT(hn_overview_is_named(&o, 1, NULL));
     end();
 }
 
@@ -240,6 +263,8 @@ static void judged(void) {
     CU_ASSERT_DOUBLE_EQUAL(hn_mean_p(of_five), hn_mean_p(d), 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(hn_mean_among(of_five, 1).half, d.half, 1e-12);
     CU_ASSERT_EQUAL(hn_judge_seeds(of_five, HN_MARGIN), 6);
+    d.lo = HN_MARGIN; // the margin itself is not beyond it
+    CU_ASSERT_EQUAL(hn_judge(d, HN_MARGIN), HN_UNDETERMINED);
     d.lo = 0.006;
     CU_ASSERT_EQUAL(hn_judge(d, HN_MARGIN), HN_BEYOND);
     d.over = HN_OVER_BATCHES;
@@ -453,6 +478,7 @@ static const struct hn_test tests[] = {
     {"over_batches", over_batches},
     {"values", values},
     {"every_axis", every_axis},
+    {"named", named},
     {"option_left_out", option_left_out},
     {"option_unset", option_unset},
     {"numbers", numbers},
