@@ -455,9 +455,14 @@ static void document(void) {
     CU_ASSERT_PTR_NOT_NULL_FATAL(all);
     const json_t *entries = json_object_get(all, "entries");
     CU_ASSERT_EQUAL(json_array_size(entries), 4);
-    for (size_t i = 0; i < 4; i++)
-        CU_ASSERT_STRING_EQUAL(
-            json_string_value(json_object_get(json_array_get(entries, i), "entry")), name[i]);
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *entry = json_array_get(entries, i);
+        const json_t *by = json_object_get(entry, hn_board_measures[0].word);
+        const char *says = json_string_value(json_object_get(by, "verdict"));
+        CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(entry, "entry")), name[i]);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(says);
+        CU_ASSERT_STRING_EQUAL(says, hn_board_verdict_of(&m.board, (int64_t)i, 0));
+    }
     FILE *out = open_memstream(&text, &length);
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     HN_CHECK(&ctx, hn_board_markdown(&ctx, &m.board, NULL, out));
