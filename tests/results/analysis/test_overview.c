@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of settings: what is one row, what is a column, and the numbers, against sums by hand.
 #include "core/text.h"
+#include "results/analysis/groups.h"
 #include "results/analysis/named.h"
 #include "results/analysis/ties.h"
 #include "tests/results/analysis/overview_fixture.h"
@@ -54,6 +55,17 @@ static void every_axis(void) {
     CU_ASSERT_STRING_EQUAL(hn_overview_shared(&o, 2).text, "K=100");
     CU_ASSERT_STRING_EQUAL(hn_overview_shared(&o, 0).text, "draw=shuffle");
     end();
+}
+
+// A temperature is in a title where there are several, and one is asked for.
+static void titles(void) {
+    double temperature[] = {0.1, 0.5};
+    struct hn_groups g = {.datasets = 1, .temperatures = 2};
+    memcpy(g.temperature, temperature, sizeof temperature);
+    CU_ASSERT_STRING_EQUAL(hn_groups_title(&g, 0, 1).text, "temperature 0.5");
+    CU_ASSERT_STRING_EQUAL(hn_groups_title(&g, 0, -1).text, "");
+    g.temperatures = 1;
+    CU_ASSERT_STRING_EQUAL(hn_groups_title(&g, 0, 0).text, "");
 }
 
 // A name is a sampler with any of its options, in any place.
@@ -479,6 +491,7 @@ static const struct hn_test tests[] = {
     {"values", values},
     {"every_axis", every_axis},
     {"named", named},
+    {"titles", titles},
     {"option_left_out", option_left_out},
     {"option_unset", option_unset},
     {"numbers", numbers},
