@@ -48,10 +48,10 @@ static enum hn_code report(const char *results, const char *page) {
         char *output;
         int medium;
         double margin;
-        char *outcome;
-    } params = {(char *)page, 0, 0.5, NULL}; // its options
+        char *outcome, *settings;
+    } params = {(char *)page, 0, 0.5, NULL, NULL}; // its options
     struct hn_call call = {.quiet = true, .n_args = 1, .args = &results, .params = &params};
-    CU_ASSERT_EQUAL(hn_cmd_report.params_size, sizeof params);
+    CU_ASSERT_EQUAL_FATAL(hn_cmd_report.params_size, sizeof params);
     return hn_command_run(&ctx, &hn_cmd_report, &call);
 }
 
