@@ -143,16 +143,16 @@ static int divides(const struct sorted *s, const char *option, int max, int *cur
     return values > 1 && values <= max ? values : 0;
 }
 
-// The most curves of a panel.
-static int most_curves(const struct sorted *s) {
-    int most = 0;
+// Curves of the panel that has the largest number of them.
+static int curves_of_largest(const struct sorted *s) {
+    int max = 0;
     for (int k = 0; k < s->kinds; k++) {
         int own = 0;
         for (int i = 0; i < s->kinds; i++)
             own += s->kind[i].drawn && strcmp(s->kind[i].facet, s->kind[k].facet) == 0;
-        most = own > most ? own : most;
+        max = own > max ? own : max;
     }
-    return most;
+    return max;
 }
 
 // The option with fewest values that leaves no more curves to a panel than fit, else fewest curves.
@@ -326,7 +326,7 @@ enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
         return ctx->code;
     if (s.drawn > HN_MAX_CURVES)
         choose_facet(&s, measures);
-    while (most_curves(&s) > HN_MAX_CURVES) // more are not told apart
+    while (curves_of_largest(&s) > HN_MAX_CURVES) // more are not told apart
         if (choose_curves(ctx, &s, s.drawn - 1))
             return ctx->code;
     name_curves(&s);

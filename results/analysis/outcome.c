@@ -157,6 +157,8 @@ enum hn_code hn_outcome_read_as(struct hn_context *ctx, const char *path, char *
         !HN_ALLOC_ROWS(ctx, out->value, lines, (int64_t)HN_OUTCOMES_MAX))
         return ctx->code;
     char *rest = text, *line = take_line(&rest);
+    if (!text[strspn(text, " \t")] && !rest)
+        return hn_fail(ctx, HN_DATA, "%s: is empty", path);
     if (read_heads(ctx, &r, line))
         return ctx->code;
     while ((line = take_line(&rest)) != NULL) {

@@ -100,6 +100,7 @@ static void test_refused(void) {
                  {"sampler,,acc\nuniform,1,2", "has no name on the first line"},
                  {"sampler,seed\nuniform,1", "names no measure"},
                  {"sampler,acc\n", "holds no row"},
+                 {"", "acc.csv: is empty"},
                  {"sampler,a,b,c,d,e,f,g,h,i\n", "more than 8 measures"}};
     struct hn_outcome u;
     begin_results();
