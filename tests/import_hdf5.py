@@ -78,6 +78,15 @@ def write(name, fill, **how):
         fill(f)
 
 
+def damage(name):
+    """Overwrites the header of the data set `first`."""
+    with h5py.File(name) as f:
+        at = h5py.h5o.get_info(f["first"].id).addr
+    with open(name, "r+b") as f:
+        f.seek(at)
+        f.write(b"\xff" * 16)
+
+
 def files():
     write("group.h5", lambda f: f.__setitem__("a/b/c/X", X))
     write("ann.h5", sparse_group)
@@ -97,6 +106,8 @@ def files():
     write("angular.h5", lambda f: (f.__setitem__("train", X), f.attrs.__setitem__("distance", "angular")))
     write("l2.h5", lambda f: (f.__setitem__("x", X), f.attrs.__setitem__("metric", "l2")))
     write("types.h5", types)
+    write("damaged.h5", lambda f: (f.__setitem__("first", 2 * X), f.__setitem__("second", X)))
+    damage("damaged.h5")
     np.savetxt("x.dat", X)
     np.savetxt("turned.csv", X.T, delimiter=",")
     np.save("turned.npy", np.asfortranarray(X.T))
@@ -121,6 +132,7 @@ CASES = [
     ("-e external.h5 --tensor X", X, None, None), ("-e external.h5 --tensor group/a/X", X, None, None),
     ("-e external.h5 --tensor Y", "the link Y: missing.h5: cannot be opened", None, None), ("-e only.h5", X, None, None),
     ("-e virtual.h5", X, None, None), ("-e lost.h5", "lies in gone.h5, which is not there", None, None),
+    ("-e damaged.h5", "first cannot be read; the file is damaged", None, None), ("-e damaged.h5 --tensor second", X, None, None),
     ("-e huge.h5", "holds fewer values than it says", None, None),
     ("-e never.h5", "data set X was created, and never written", None, None),
     ("-e chunks.h5", "data set X was created, and never written", None, None),

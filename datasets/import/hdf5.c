@@ -178,6 +178,25 @@ static void add_set(struct sets *sets, const struct hn_h5_data *data) {
     sets->n++;
 }
 
+static enum hn_code fail_set(struct hn_context *ctx, const struct hn_source *s, const char *name,
+                             enum hn_h5_fault fault) {
+    static const char *const why[HN_H5_FAULTS] = {
+        [HN_H5_ABSENT] = "is not there",
+        [HN_H5_NOT_DATA] = "is a group; name a data set in it",
+        [HN_H5_ELSEWHERE] = "keeps its values in files of another format; make a copy with h5copy",
+        [HN_H5_FILTER] = "is compressed by a filter that is not installed; write it with gzip"};
+    return hn_fail(ctx, HN_DATA, "%s: %s %s", s->path, hn_quote(name).text,
+                   why[fault]
+                       ? why[fault]
+                       : "cannot be read; the file is damaged or truncated: make or copy it again");
+}
+
+// What cannot be looked at may be what is wanted: to take another in its place would be a guess.
+static bool is_damage(enum hn_h5_fault fault) {
+    return fault == HN_H5_UNFOUND || fault == HN_H5_UNREADABLE || fault == HN_H5_NO_TYPE ||
+           fault == HN_H5_NO_LAYOUT;
+}
+
 // Of a group and those below it; links: those behind soft and external links.
 static enum hn_code list_sets(struct hn_context *ctx, const struct hn_source *s, hid_t file,
                               const char *group, int levels, bool links, struct sets *sets) {
@@ -202,6 +221,8 @@ static enum hn_code list_sets(struct hn_context *ctx, const struct hn_source *s,
         close_found(&f);
         if (code == HN_MEMORY || code == HN_INTERRUPTED)
             return code;
+        if (!code && is_damage(fault))
+            return fail_set(ctx, s, name, fault);
         if (!code && fault == HN_H5_NOT_DATA && !linked && levels > 1) {
             char *inner = hn_strdup(ctx, name);
             if (!inner || list_sets(ctx, s, file, inner, levels - 1, links, sets))
@@ -425,19 +446,6 @@ static const char *pick(struct hn_context *ctx, const struct hn_source *s, hid_t
         hn_entry_pick(ctx, s->path, want, sets->entry, sets->n, &picked))
         return NULL;
     return sets->entry[picked].name;
-}
-
-static enum hn_code fail_set(struct hn_context *ctx, const struct hn_source *s, const char *name,
-                             enum hn_h5_fault fault) {
-    static const char *const why[HN_H5_FAULTS] = {
-        [HN_H5_ABSENT] = "is not there",
-        [HN_H5_NOT_DATA] = "is a group; name a data set in it",
-        [HN_H5_ELSEWHERE] = "keeps its values in files of another format; make a copy with h5copy",
-        [HN_H5_FILTER] = "is compressed by a filter that is not installed; write it with gzip"};
-    return hn_fail(ctx, HN_DATA, "%s: %s %s", s->path, hn_quote(name).text,
-                   why[fault]
-                       ? why[fault]
-                       : "cannot be read; the file is damaged or truncated: make or copy it again");
 }
 
 static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn_source *s,
