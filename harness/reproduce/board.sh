@@ -58,5 +58,8 @@ for entry in "$here"/reproduce/board/*.yaml; do
     result=$output/entries/$(basename "${entry%.yaml}").h5
     [ $# -gt 0 ] || [ -r "$result" ] || measure "$entry" "$result"
 done
+# What training with hardneg's own samplers was worth on pairs of packages (docs/notes/trials.md).
+trained=()
+[ ! -r "$output/entries/uniform.h5" ] || trained=(--outcome "$here/reproduce/board/trained.csv")
 shopt -s nullglob
-"$program" board "$output/reference.h5" "$output"/entries/*.h5 ${own[@]+"${own[@]}"} -o "$output/board.html" | tee "$output/board.md"
+"$program" board "$output/reference.h5" "$output"/entries/*.h5 ${own[@]+"${own[@]}"} ${trained[@]+"${trained[@]}"} -o "$output/board.html" | tee "$output/board.md"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of a board: who is ahead of the reference, mean ranks as a picture, every entry on every
 // kind by the measure that is chosen, pairs of entries, and what an entry is.
+#include "core/files.h"
 #include "core/text.h"
 #include "plots/report/report.h"
 #include "plots/report/report_html.h"
@@ -250,7 +251,7 @@ static enum hn_code put_trainings(struct page *p) {
             "them. Less excess and more gain are better: where they go with better encoders, the "
             "rank correlation is below 0 with the excess, and above 0 with a gain; of fewer than "
             "five entries none is told.</p>\n",
-            p->u->path, hn_counted(p->u->data, "data set").text,
+            hn_base_name(p->u->path), hn_counted(p->u->data, "data set").text,
             p->u->data > 1 ? "data sets" : "seeds");
     for (int m = 0; m < HN_BOARD_MEASURES; m++) {
         p->measure = m;
