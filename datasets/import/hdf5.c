@@ -191,7 +191,8 @@ static enum hn_code fail_set(struct hn_context *ctx, const struct hn_source *s, 
                        : "cannot be read; the file is damaged or truncated: make or copy it again");
 }
 
-// What cannot be looked at may be what is wanted: to take another in its place would be a guess.
+// A set that cannot be looked at may be the one wanted: to take another in its place would be a
+// guess.
 static bool is_damage(enum hn_h5_fault fault) {
     return fault == HN_H5_UNFOUND || fault == HN_H5_UNREADABLE || fault == HN_H5_NO_TYPE ||
            fault == HN_H5_NO_LAYOUT;
