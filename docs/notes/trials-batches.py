@@ -10,7 +10,6 @@ DATA and OUT are those of `trials.py samplers`. Needs numpy and scipy."""
 import csv
 import io
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -48,11 +47,9 @@ def measure(program, data, out):
                         f"task.pairs.data=beir/{part}", "--set", "task.pairs.held=0.2", "--set", f"adam.rate={rate}", "--set", f"temperature={temperature}",
                         "--set", "snapshots={every: 1000}"], check=True, stdout=subprocess.DEVNULL)
         (series,) = (folder / "train").glob("runs/*/series.h5")
-        shutil.copy(series, folder / "series.h5")
-        shutil.copy(HERE / "trials-batches.yaml", folder / "job.yaml")
         last = export(program, folder / "train", "training")[-1]["step"]
-        subprocess.run([program, "run", "-q", "-c", folder / "job.yaml", "-o", folder / "run", "--threads", "1", "--set", f"steps=[{last}]", "--set",
-                        f"temperature={temperature}"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([program, "run", "-q", "-c", HERE / "trials-batches.yaml", "-o", folder / "run", "--threads", "1", "--set", f"snapshots=[{series.resolve()}]",
+                        "--set", f"steps=[{last}]", "--set", f"temperature={temperature}"], check=True, stdout=subprocess.DEVNULL)
         rows = export(program, folder / "run", "runs")
         for setting in dict.fromkeys(map(setting_of, rows)):
             own = [row for row in rows if setting_of(row) == setting]
