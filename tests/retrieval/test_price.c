@@ -79,6 +79,23 @@ static void check_front(const struct hn_price *p, int n) {
                 CU_ASSERT_FALSE(p[i].front);
 }
 
+// Settings of a family go from the loosest to the strictest, each once; windows are of `ranks`
+// ranks that can be the first of as many as are wanted.
+static void check_settings(const struct hn_price_setting *s, int n, int64_t ranks) {
+    int count[HN_PRICE_FAMILIES] = {0}, first = 0;
+    for (int i = 0; i < n; i++) {
+        count[s[i].family]++;
+        first += s[i].family == HN_PRICE_RANK && s[i].value <= (double)ranks;
+        if (i > 0 && s[i].family == s[i - 1].family)
+            CU_ASSERT(s[i].family == HN_PRICE_CEILING ? s[i].value < s[i - 1].value
+                                                      : s[i].value > s[i - 1].value);
+    }
+    CU_ASSERT_EQUAL(count[HN_PRICE_RANK], first);
+    CU_ASSERT_EQUAL(count[HN_PRICE_RELATIVE], 8);
+    CU_ASSERT_EQUAL(count[HN_PRICE_ABSOLUTE], 6);
+    CU_ASSERT_EQUAL(count[HN_PRICE_GUIDE], 5);
+}
+
 static void test_against_mining(void) {
     struct hn_stream s;
     hn_context_init(&ctx, 2);
@@ -100,6 +117,7 @@ static void test_against_mining(void) {
         HN_CHECK(&ctx, hn_miner_open(&ctx, &data.data, &o, "test", &m));
         HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, data.n[HN_QUERIES], true, &pool));
         int n = hn_price_settings(&m, &pool, best, setting);
+        check_settings(setting, n, pool.width - o.n + 1);
         HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, setting, n, price));
         for (int i = 0; i < n; i++) {
             families |= 1 << price[i].setting.family;
