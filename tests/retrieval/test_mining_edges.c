@@ -5,6 +5,7 @@
 #include "retrieval/miner.h"
 #include "retrieval/relevance.h"
 #include "retrieval/take.h"
+#include "retrieval/wanted.h"
 #include "tests/retrieval/mining_fixture.h"
 
 static struct hn_context ctx;
@@ -337,6 +338,39 @@ static void test_listed_positives(void) {
     }
 }
 
+// What would be mined and has no score is wanted, and the positive where it has none; what lacks a
+// score passes, and so does all while the positive's is not there.
+static void test_wanted(void) {
+    int64_t start[] = {0, 3};
+    int32_t passage[][3] = {{0, 2, 3}, {2, 3, 4}};
+    float score[] = {5, 6, 4};
+    static const int32_t wanted[][2] = {{1, 4}, {1, 0}};
+    struct hn_retrieval_data data;
+    struct hn_mine_options o = three();
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    o.filter_by = HN_BY_LISTED;
+    o.absolute_margin = 0;
+    for (int without = 0; without < 2; without++) {
+        struct hn_miner m;
+        struct hn_pool pool;
+        struct hn_mined got;
+        HN_SCOPE(&ctx);
+        line(&data, 0);
+        data.scores = (struct hn_pair_scores){start, passage[without], score};
+        HN_CHECK(&ctx, hn_miner_open(&ctx, &data, &o, "test", &m));
+        m.wanting = true;
+        HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, 1, true, &pool));
+        HN_CHECK(&ctx, hn_miner_wanted(&ctx, &m, &pool, &got));
+        CU_ASSERT_PTR_NOT_NULL_FATAL(got.score);
+        CU_ASSERT_EQUAL_FATAL(got.n[0], 2);
+        for (int k = 0; k < 2; k++) {
+            CU_ASSERT_EQUAL(got.id[k], wanted[without][k]);
+            CU_ASSERT(isnan(got.score[k]));
+        }
+    }
+}
+
 // The sum of 1 / (60 + rank) over lists, by score and then by id; of copies the best rank counts.
 static void test_fused(void) {
     struct hn_judgement first[] = {{0, 0, 0}, {0, 1, 1}, {0, 2, 2}},
@@ -397,6 +431,7 @@ static const struct hn_test tests[] = {
     {"most_selves", test_most_selves},
     {"fused", test_fused},
     {"listed_positives", test_listed_positives},
+    {"wanted", test_wanted},
     {"grades_of_copies", test_grades_of_copies},
 };
 HN_TEST_MAIN("mining_edges", tests)
