@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recipes tuned by a validation part and compared by a test part, where the truth is known.
+#include "results/analysis/trained_tables.h"
 #include "results/analysis/tuned.h"
 #include "tests/test.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <string.h>
@@ -88,6 +90,21 @@ static void open(struct hn_trained *t, struct hn_tuned *tuned) {
     HN_CHECK(&ctx, hn_tuned_make(&ctx, t, tuned));
 }
 
+// A column of each outcome, after name and number of what was tried; a row of each recipe.
+static void look_at_table(const struct hn_tuned *tuned) {
+    static const char *const key[] = {"name", "tried", "acc", "recall"};
+    struct hn_records records;
+    HN_CHECK(&ctx, hn_tuned_outcomes(&ctx, tuned, 0, &records));
+    for (int c = 0; c < 4; c++) {
+        CU_ASSERT_PTR_NOT_NULL_FATAL(records.column[c].key);
+        CU_ASSERT_STRING_EQUAL(records.column[c].key, key[c]);
+        CU_ASSERT_EQUAL(records.column[c].marked, c > 1);
+    }
+    CU_ASSERT_PTR_NULL(records.column[4].key);
+    CU_ASSERT_EQUAL(json_array_size(records.row), 3);
+    json_decref(records.row);
+}
+
 // The validation part chooses, whatever the test part says; recipes differ in sampler and in what
 // negatives are trained on, and are compared where data and evaluation are the same.
 static void choice(void) {
@@ -132,6 +149,33 @@ static void choice(void) {
     }
     CU_ASSERT(!hn_tuned_is_fair(&tuned, 0) && hn_tuned_is_fair(&tuned, 3));
     CU_ASSERT_DOUBLE_EQUAL(hn_tuned_difference(&tuned, 1, 0).mean, 0.01, 1e-12);
+    look_at_table(&tuned);
+    end();
+}
+
+// A difference that is the same in all seeds is as wide as roundings to the smallest gap between
+// values, .02, make it: sums of squares of 2 * .02^2 / 6 over three seeds.
+static void still(void) {
+    struct hn_trained t;
+    begin();
+    for (int i = 0; i < 2; i++)
+        for (int seed = 0; seed < 3; seed++)
+            put(&(struct run){.sampler = i ? "gcbs" : "uniform",
+                              .task_params = plain,
+                              .rate = 0.001,
+                              .temperature = 0.05,
+                              .batch_size = 64,
+                              .seed = seed,
+                              .acc = 0.5 + 0.02 * seed + 0.1 * i,
+                              .recall = 0.9,
+                              .valid = 0.3});
+    hn_own(&ctx, owner);
+    HN_CHECK(&ctx, hn_trained_open(&ctx, &results, &t));
+    struct hn_mean d = hn_trained_difference(&t, 1, 0, "acc");
+    CU_ASSERT_DOUBLE_EQUAL(d.mean, 0.1, 1e-12);
+    double deviation = sqrt(2 * 0.02 * 0.02 / 6 / 2);
+    CU_ASSERT_DOUBLE_EQUAL(d.half, gsl_cdf_tdist_Pinv(0.975, 2) * deviation / sqrt(3), 1e-9);
+    CU_ASSERT_EQUAL(hn_trained_difference(&t, 1, 0, "recall").half, 0); // nor is there one
     end();
 }
 
@@ -200,6 +244,8 @@ static void nothing(void) {
     }
 }
 
-static const struct hn_test tests[] = {
-    {"choice", choice}, {"known truth", known_truth}, {"nothing to choose", nothing}};
+static const struct hn_test tests[] = {{"choice", choice},
+                                       {"known truth", known_truth},
+                                       {"still", still},
+                                       {"nothing to choose", nothing}};
 HN_TEST_MAIN("tuned", tests)
