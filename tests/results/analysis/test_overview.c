@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "results/analysis/groups.h"
 #include "results/analysis/named.h"
+#include "results/analysis/settings_tables.h"
 #include "results/analysis/ties.h"
 #include "tests/results/analysis/overview_fixture.h"
 
@@ -66,6 +67,92 @@ static void titles(void) {
     CU_ASSERT_STRING_EQUAL(hn_groups_title(&g, 0, -1).text, "");
     g.temperatures = 1;
     CU_ASSERT_STRING_EQUAL(hn_groups_title(&g, 0, 0).text, "");
+}
+
+static void make_groups(const char *drawn, struct hn_groups *g) {
+    hn_own(&ctx, owner);
+    HN_CHECK(&ctx, hn_groups_make(&ctx, &results, (struct hn_choice){.wanted = drawn}, g));
+}
+
+// Settings that differ in the loss alone are one where what is drawn is the same.
+static void losses(void) {
+    struct hn_groups g;
+    begin();
+    for (int i = 0; i < 4; i++) {
+        struct cell c = at(i % 2 ? "knn" : "uniform", 1, 0.1, i / 2 ? 0.5 : 0.6);
+        put(&c, "ok");
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &results.runs, i, "loss", i / 2 ? "sup" : "ntxent"));
+    }
+    make_groups("fn_ratio", &g);
+    CU_ASSERT_EQUAL(g.settings, 2);
+    make_groups("hard_true_mean", &g);
+    CU_ASSERT_EQUAL_FATAL(g.settings, 4);
+    CU_ASSERT_STRING_EQUAL(g.setting[2].label, "uniform loss=sup");
+    end();
+}
+
+// Options of the task in which settings differ are in the labels of all of them.
+static void task_options(void) {
+    static const struct hn_column task = {"task_params", HN_COLUMN_TEXT, "", "",
+                                          HN_NEITHER,    HN_ROLE_SETTING};
+    static const char *const params[] = {"layers=2, rate=0.1", "layers=2, rate=0.2",
+                                         "layers=2, rate=0.3"};
+    struct hn_groups g;
+    begin();
+    HN_CHECK(&ctx, hn_table_add_columns(&ctx, &results.runs, &task, 1));
+    for (int i = 0; i < 3; i++) {
+        struct cell c = at("uniform", 1, 0.1 * i, 0.5);
+        put(&c, "ok");
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &results.runs, i, "task_params", params[i]));
+    }
+    make_groups("fn_ratio", &g);
+    CU_ASSERT_EQUAL_FATAL(g.settings, 3);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_STRING_EQUAL(g.setting[i].label, params[i] + strlen("layers=2, "));
+    end();
+}
+
+// A count is in the unit in which its median is at least 1; the column before it keeps its own.
+static void units(void) {
+    static const struct hn_column products = {"n_dot", HN_COLUMN_REAL, "1",
+                                              "",      HN_SMALLER,     HN_ROLE_TIME};
+    static const struct {
+        double count, scale;
+        const char *heading;
+    } cases[] = {{3, 1, "Inner products"},
+                 {1000, 1e-3, "Inner products (10³)"},
+                 {999999, 1e-3, "Inner products (10³)"},
+                 {2e6, 1e-6, "Inner products (10⁶)"},
+                 {4e10, 1e-9, "Inner products (10⁹)"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        static const double times[] = {NAN, 1e-6, 1, 5000}; // of the median, which is the third
+        struct hn_record_column column[HN_SETTING_COLUMNS];
+        struct hn_overview o;
+        int n;
+        begin();
+        HN_CHECK(&ctx, hn_table_add_columns(&ctx, &results.runs, &products, 1));
+        for (int i = 0; i < 4; i++) {
+            struct cell c = at(i ? "knn" : "uniform", 1, 0.1, 0.5);
+            c.batch_size = 8 << i;
+            c.cost = 0.002;
+            put(&c, "ok");
+            HN_CHECK(&ctx,
+                     hn_table_set_real(&ctx, &results.runs, i, "n_dot", cases[k].count * times[i]));
+        }
+        make(&o);
+        CU_ASSERT_EQUAL(o.settings, 4);
+        json_t *records = json_array();
+        for (int64_t s = 0; s < o.settings; s++)
+            json_array_append_new(records, hn_setting_record(&o, s));
+        HN_CHECK(&ctx, hn_setting_columns(&ctx, &o, records, column, &n));
+        CU_ASSERT_FATAL(n > 1);
+        CU_ASSERT_STRING_EQUAL(column[n - 1].key, "n_dot");
+        CU_ASSERT_STRING_EQUAL(column[n - 1].heading, cases[k].heading);
+        CU_ASSERT_EQUAL(column[n - 1].scale, cases[k].scale);
+        CU_ASSERT_STRING_EQUAL(column[n - 2].heading, "ms a batch");
+        json_decref(records);
+        end();
+    }
 }
 
 // A name is a sampler with any of its options, in any place.
@@ -492,6 +579,9 @@ static const struct hn_test tests[] = {
     {"every_axis", every_axis},
     {"named", named},
     {"titles", titles},
+    {"losses", losses},
+    {"task_options", task_options},
+    {"units", units},
     {"option_left_out", option_left_out},
     {"option_unset", option_unset},
     {"numbers", numbers},
