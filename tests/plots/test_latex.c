@@ -96,6 +96,10 @@ static void look_at_settings(const struct hn_results *r) {
         CU_ASSERT(strstr(text, row) != NULL);
     }
     CU_ASSERT_EQUAL(count(text, " \\\\\n"), rows + 1); // and the head
+    const struct hn_phrase common = hn_overview_common(&o);
+    const char *all = strstr(text, "% All: "), *own = all ? all + strlen("% All: ") : "";
+    CU_ASSERT_FATAL(*common.text && strncmp(own, common.text, strlen(common.text)) == 0);
+    CU_ASSERT_EQUAL(own[strlen(common.text)], '\n');
     CU_ASSERT_EQUAL(count(text, "Weight on false neg."), 1);
     CU_ASSERT(count(text, "\\toprule") == 1 && count(text, "\\end{tabular}") == 1);
     free(text);
