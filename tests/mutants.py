@@ -6,10 +6,10 @@
         [--suites tests/samplers/test_knn.c ...]
 
 A name is a source or a folder of them. Each change is compiled by itself and linked before the library, so that
-neither the tree nor build/ changes. Suites are those of the mirrored folder, of the source's name first, then the
-quick ones; --seconds leaves out those of another name that take longer. A change is caught once one of them fails,
-dies or takes ten times as long. What the compiler refuses, or makes the same code of, does not count. Prints the
-changes that survive, then shares. Build first: make everything."""
+neither the tree nor build/ changes. Suites are those of the mirrored folder (of a sampler those of all samplers and
+those that name it), of the source's name first, then the quick ones; --seconds leaves out those of another name that
+take longer. A change is caught once one of them fails, dies or takes ten times as long. What the compiler refuses, or
+makes the same code of, does not count. Prints the changes that survive, then shares. Build first: make everything."""
 import argparse
 import glob
 import os
@@ -69,8 +69,11 @@ def suites_of(path, named):
     found = named or glob.glob(f"tests/{folder}/test_*.c")
     if folder == "samplers" and not named:  # others are of single samplers
         every = {"samplers", "every_decision", "sampler_misuse", "parts", "draw"}
-        own = re.sub(r"[_.].*", "", os.path.basename(path))
-        found = [f for f in found if f[:-2].split("test_")[1] in every or own in f]
+        stem = os.path.splitext(os.path.basename(path))[0]
+        own = stem.split("_")[0]
+        asks = re.compile(f'"({own}|{stem.replace("_", "-")})["( ]')
+        found = [f for f in found if f[:-2].split("test_")[1] in every or own in f
+                 or asks.search(open(f, encoding="utf-8").read())]
     return sorted(found)
 
 
