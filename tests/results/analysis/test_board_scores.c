@@ -443,6 +443,7 @@ static void document(void) {
     m.board.seconds = INFINITY;
     for (int k = 0; k < 3; k++)
         m.kind[k].name = ((const char *[]){"one", "two", "aside"})[k];
+    m.kind[3].name = "beyond"; // there is none
     for (int i = 0; i < 4; i++) {
         m.entry[i] = (struct hn_board_entry){
             .name = name[i], .authors = "", .chosen_on = "", .labels = "", .file = "", .cost = 1};
@@ -462,6 +463,15 @@ static void document(void) {
         CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(entry, "entry")), name[i]);
         CU_ASSERT_PTR_NOT_NULL_FATAL(says);
         CU_ASSERT_STRING_EQUAL(says, hn_board_verdict_of(&m.board, (int64_t)i, 0));
+        CU_ASSERT_EQUAL(json_object_size(by), HN_BOARD_SCORES + 2); // verdict and rank
+        CU_ASSERT_EQUAL(json_object_size(json_object_get(json_object_get(by, "share"), "kinds")),
+                        3);
+    }
+    CU_ASSERT_EQUAL(json_array_size(json_object_get(all, "kinds")), 3);
+    for (int k = 0; k < HN_BOARD_MEASURES; k++) {
+        const json_t *by =
+            json_object_get(json_object_get(all, "pairs"), hn_board_measures[k].word);
+        CU_ASSERT_EQUAL(json_array_size(json_object_get(by, "pairs")), 6);
     }
     FILE *out = open_memstream(&text, &length);
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
