@@ -74,10 +74,16 @@ static void make_groups(const char *drawn, struct hn_groups *g) {
     HN_CHECK(&ctx, hn_groups_make(&ctx, &results, (struct hn_choice){.wanted = drawn}, g));
 }
 
-// Settings that differ in the loss alone are one where what is drawn is the same.
-static void losses(void) {
+// Settings that differ in the loss alone are one where what is drawn is the same, however many
+// columns there are: of sixteen numbers one fills its arrays, whose ends sanitizers watch.
+static void losses(int more) {
     struct hn_groups g;
     begin();
+    for (int k = 0; k < more; k++) {
+        const char name[] = {(char)('a' + k), '\0'};
+        const struct hn_column same = {name, HN_COLUMN_REAL, "1", "", HN_NEITHER, HN_ROLE_SETTING};
+        HN_CHECK(&ctx, hn_table_add_columns(&ctx, &results.runs, &same, 1));
+    }
     for (int i = 0; i < 4; i++) {
         struct cell c = at(i % 2 ? "knn" : "uniform", 1, 0.1, i / 2 ? 0.5 : 0.6);
         put(&c, "ok");
@@ -89,6 +95,11 @@ static void losses(void) {
     CU_ASSERT_EQUAL_FATAL(g.settings, 4);
     CU_ASSERT_STRING_EQUAL(g.setting[2].label, "uniform loss=sup");
     end();
+}
+
+static void losses_of_columns(void) {
+    for (int more = 0; more < 16; more++)
+        losses(more);
 }
 
 // Options of the task in which settings differ are in the labels of all of them.
@@ -579,7 +590,7 @@ static const struct hn_test tests[] = {
     {"every_axis", every_axis},
     {"named", named},
     {"titles", titles},
-    {"losses", losses},
+    {"losses", losses_of_columns},
     {"task_options", task_options},
     {"units", units},
     {"option_left_out", option_left_out},
