@@ -7,7 +7,9 @@
 
 #include <math.h>
 
-enum { QUERIES = 60, PASSAGES = 500, RELEVANT = 3, STEPS = 2 };
+enum { QUERIES = 60, PASSAGES = 500, RELEVANT = 3, CLASSES = 10, STEPS = 2 };
+
+static double shift[STEPS]; // along the class mean, beside noise of 1 in each dimension
 
 static struct hn_retrieval *write_corpus(void) {
     struct hn_synth o = {0};
@@ -18,8 +20,11 @@ static struct hn_retrieval *write_corpus(void) {
     o.queries = QUERIES;
     o.relevant = RELEVANT;
     o.n = PASSAGES;
+    o.classes = CLASSES;
     o.dim = 32;
     o.steps = STEPS;
+    for (int64_t step = 0; step < STEPS; step++)
+        shift[step] = hn_synth_shift(&o, step);
     HN_CHECK(&ctx, hn_synth_retrieval(&ctx, &o));
     HN_CHECK(&ctx, hn_retrieval_open(&ctx, o.output, &r));
     hn_options_free(&ctx, hn_synth_options, &o);
@@ -57,8 +62,16 @@ static void test_relevance(void) {
     end();
 }
 
+static bool is_relevant(const struct hn_qrels *all, int32_t passage) {
+    bool is = false;
+    for (int64_t q = 0; q < QUERIES; q++)
+        is |= hn_qrels_find(all, q, passage) >= 0;
+    return is;
+}
+
 // Relevant passages are about 1 / sqrt(1 + noise^2) = .894 near to their query, known or hidden,
-// and others less; a query and its passages move together from step to step.
+// and others less: those about the same class mean as the shift along it makes them. A query and
+// its passages move together from step to step.
 static void test_rows(void) {
     begin();
     struct hn_retrieval *r = write_corpus();
@@ -66,7 +79,7 @@ static void test_rows(void) {
                           *all = &hn_retrieval_info(r)->truth;
     for (int64_t step = 0; step < STEPS; step++) {
         struct hn_matrix x, y;
-        double sum[3] = {0}, count[3] = {0}; // known, hidden, not relevant
+        double sum[4] = {0}, count[4] = {0}; // known, hidden, of the class, of others
         HN_SCOPE(&ctx);
         HN_CHECK(&ctx, hn_retrieval_rows(&ctx, r, HN_QUERIES, step, &x));
         HN_CHECK(&ctx, hn_retrieval_rows(&ctx, r, HN_CORPUS, step, &y));
@@ -74,13 +87,18 @@ static void test_rows(void) {
             for (int32_t p = 0; p < PASSAGES; p++) {
                 int kind = hn_qrels_find(known, q, p) >= 0 ? 0
                            : hn_qrels_find(all, q, p) >= 0 ? 1
-                                                           : 2;
+                           : q % CLASSES == p % CLASSES    ? 2
+                                                           : 3;
+                if (kind == 2 && is_relevant(all, p))
+                    continue; // it is about another query
                 sum[kind] += hn_dot_exact(hn_row(&x, q), hn_row(&y, p), x.cols);
                 count[kind]++;
             }
         CU_ASSERT_DOUBLE_EQUAL(sum[0] / count[0], 1 / sqrt(1.25), 0.03);
         CU_ASSERT_DOUBLE_EQUAL(sum[1] / count[1], 1 / sqrt(1.25), 0.03);
-        CU_ASSERT(sum[2] / count[2] < 0.5);
+        double along = shift[step] * shift[step];
+        CU_ASSERT_DOUBLE_EQUAL(sum[2] / count[2], along / (along + (double)x.cols), 0.03);
+        CU_ASSERT(sum[3] / count[3] < 0.5);
     }
     hn_retrieval_close(&ctx, r);
     end();
