@@ -60,8 +60,8 @@ names() { # each word once, in order
     tr ' ' '\n' | awk 'NF && !seen[$0]++'
 }
 units=$(find tests -name 'test_*.c' | sed 's,.*/test_,,; s,\.c$,,' | sort | tr '\n' ' ')
-# A script and a unit suite of one name: one of them would not be run.
-both=$(grep -xF -f <(names <<<"$scripts") <(names <<<"$units")) && { echo "tests/run.sh: two suites are named $both" >&2; exit 2; }
+# A script and a unit suite of one name, or two unit suites: one of them would not be run.
+both=$({ names <<<"$scripts"; tr ' ' '\n' <<<"$units"; } | awk NF | sort | uniq -d | grep .) && { echo "tests/run.sh: two suites are named $both" >&2; exit 2; }
 case $what in
 check) chosen=$(names <<<"$units" | grep -vxF -f <(names <<<"$long")) ;;
 suites) chosen=$(names <<<"$long $units") ;;
