@@ -312,17 +312,23 @@ static void test_most_selves(void) {
     }
 }
 
+// A margin of 0 below the positive's listed score.
+static struct hn_mine_options below_listed(void) {
+    struct hn_mine_options o = three();
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    o.filter_by = HN_BY_LISTED;
+    o.absolute_margin = 0;
+    return o;
+}
+
 // A margin below a listed score needs one of a positive: of one at least.
 static void test_listed_positives(void) {
     int64_t start[] = {0, 3};
     int32_t passage[][3] = {{1, 2, 3}, {0, 1, 2}};
     float score[] = {5, 4, 3};
     struct hn_retrieval_data data;
-    struct hn_mine_options o = three();
-    hn_context_init(&ctx, 1);
-    HN_CHECK(&ctx, hn_blas_open(&ctx));
-    o.filter_by = HN_BY_LISTED;
-    o.absolute_margin = 0;
+    struct hn_mine_options o = below_listed();
     for (int scored = 0; scored < 2; scored++) {
         struct hn_miner m;
         struct hn_mined mined;
@@ -346,11 +352,7 @@ static void test_wanted(void) {
     float score[] = {5, 6, 4};
     static const int32_t wanted[][2] = {{1, 4}, {1, 0}};
     struct hn_retrieval_data data;
-    struct hn_mine_options o = three();
-    hn_context_init(&ctx, 1);
-    HN_CHECK(&ctx, hn_blas_open(&ctx));
-    o.filter_by = HN_BY_LISTED;
-    o.absolute_margin = 0;
+    struct hn_mine_options o = below_listed();
     for (int without = 0; without < 2; without++) {
         struct hn_miner m;
         struct hn_pool pool;
