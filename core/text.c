@@ -66,6 +66,14 @@ int hn_utf8_length(const unsigned char *s) {
     return overlong || surrogate || beyond ? 0 : n;
 }
 
+bool hn_is_utf8(const char *text) {
+    const unsigned char *s = (const unsigned char *)text;
+    for (int n; *s; s += n)
+        if ((n = hn_utf8_length(s)) == 0)
+            return false;
+    return true;
+}
+
 void hn_plain_put(FILE *out, const char *text) {
     for (; *text; text++)
         fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);

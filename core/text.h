@@ -24,6 +24,7 @@ struct hn_quoted {
 struct hn_quoted hn_quote(const char *text);
 // Length of the UTF-8 character at s, 0 if there is none (RFC 3629).
 int hn_utf8_length(const unsigned char *s);
+bool hn_is_utf8(const char *text);
 // "1 cell", "2 cells", "2 queries": a number with what it counts.
 struct hn_counted {
     char text[64];

@@ -80,6 +80,12 @@ enum hn_code hn_text_check(struct hn_context *ctx, const char *path, const char 
                        : "holds a zero byte, as text in UTF-16 or UTF-32 does: save text as UTF-8");
 }
 
+char *hn_input_table(struct hn_context *ctx, const char *path, int64_t max) {
+    int64_t bytes;
+    char *text = hn_input_text(ctx, path, max, "a table", "name a .csv", &bytes);
+    return text && hn_text_check(ctx, path, text, bytes) == HN_OK ? hn_text_whole(text) : NULL;
+}
+
 static enum hn_code load(struct hn_context *ctx, struct hn_text *t) {
     t->rest = t->text = hn_input_text(ctx, t->at.path, bytes_max, "a text file of at most 1 GiB",
                                       "check the path", &t->bytes);

@@ -126,6 +126,13 @@ assert m == 'acc, <b>%' and b['outcome']['data'] == 2 and abs(e['twin'] - .3) < 
 assert b['outcome']['correlations']['mean'][m]['share']['entries'] == 2"
     echo x,other,1,1 >>acc.csv
     expect "trainings: of no entry" 0 "acc.csv: 'other' is left out: no entry of this board has the name" board reference.h5 twin.h5 knn-twin.h5 --outcome acc.csv
+    printf 'entry,data,seed,acc\nuniform,x,1,0\ntwin,x,1,1e17\nknn-twin,x,1,100000000000000016\n' >large.csv
+    expect "trainings: large numbers" 0 '' board reference.h5 twin.h5 knn-twin.h5 --outcome large.csv -o large.html
+    check "trainings: and few ticks" test "$(grep -o 'text-anchor=end>' large.html | wc -l)" -lt 400
+    printf '\xef\xbb\xbfentry,seed,acc\r\nuniform,1,1\r\ntwin,1,2\r\n' >mark.csv
+    expect "trainings: a byte order mark" 0 ' \+1.00 ' board reference.h5 twin.h5 --outcome mark.csv
+    printf 'entry,seed,acc\nuniform,1,1\n\0twin,1,2\n' >zero.csv
+    expect "trainings: a zero byte" 3 'zero.csv: holds a zero byte' board reference.h5 twin.h5 --outcome zero.csv
     expect "trainings: no file" 3 'absent.csv' board reference.h5 twin.h5 --outcome absent.csv
     expect "trainings: not while measuring" 2 '--outcome are for a page' board --suite suite.yaml -o x.h5 --outcome acc.csv
 }

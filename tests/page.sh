@@ -186,6 +186,17 @@ E
 }
 
 # On a wide screen captions stand beside their pictures, and words without a front have two columns.
+# A sweep over an option draws each series at its own last step.
+test_unequal_series() {
+    "$hardneg" synth -o long.h5 --n 120 --dim 8 --classes 6 --steps 3 --views 1 --quiet
+    "$hardneg" synth -o short.h5 --n 120 --dim 8 --classes 6 --steps 1 --views 1 --seed 2 --quiet
+    printf '%s\n' 'version: 1' 'snapshots: [long.h5, short.h5]' 'batch_size: 16' 'batches: 4' 'seeds: [1, 2]' 'figures: none' \
+        'samplers: [uniform, batchsampler: {M: [30, 60], K: [10, 20], alpha: [0.2, 0.5]}]' 'metrics: [fn_ratio, hardness]' >unequal.yaml
+    expect "unequal series: a run" 0 '' run -c unequal.yaml -o unequal --quiet
+    expect "unequal series: a figure" '0|6' '' plot unequal --figure bs-K -o unequal-figures
+    check "unequal series: both are drawn" test "$(grep -oE '^# (long|short): batchsampler' unequal-figures/bs-K.tsv | sort -u | wc -l)" = 2
+}
+
 test_wide_screens() {
     with_browser "wide screens" || return
     local places='const places = [...document.querySelectorAll("#figures figure")].map(figure => [[...figure.querySelectorAll(".plot svg")].find(p => p.checkVisibility()), figure.querySelector("figcaption")].map(e => e.getBoundingClientRect()));
@@ -550,5 +561,5 @@ say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide"); }
     check "and no message" test ! -s console
 }
 
-run_tests "${2:-}" "test_table test_learned" test_table test_answer test_learned test_other_pages test_many_settings test_wide_screens test_named_settings test_all_on_front test_paper test_browser test_first_screen test_many_results test_odd_numbers test_failed_figure
+run_tests "${2:-}" "test_table test_learned" test_table test_answer test_learned test_other_pages test_many_settings test_wide_screens test_unequal_series test_named_settings test_all_on_front test_paper test_browser test_first_screen test_many_results test_odd_numbers test_failed_figure
 finish

@@ -90,8 +90,7 @@ static enum hn_code write_page(struct hn_context *ctx, const struct hn_board *bo
 
 static enum hn_code read_trained(struct hn_context *ctx, const char *path,
                                  const struct hn_board *board, struct hn_board_outcome *out) {
-    int64_t bytes;
-    char *text = hn_input_text(ctx, path, HN_OUTCOME_BYTES_MAX, "a table", "name a .csv", &bytes);
+    char *text = hn_input_table(ctx, path, HN_OUTCOME_BYTES_MAX);
     return text ? hn_board_outcome_read(ctx, path, text, board, out) : ctx->code;
 }
 

@@ -75,11 +75,10 @@ static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *
     if (hn_file_begin(ctx, p->page, &html))
         return ctx->code;
     char *scratch = hn_temporary_folder(ctx, p->page);
-    int64_t bytes;
     const char *stored = hn_results_get(results, HN_OUTCOME_TEXT), *name = own->outcome;
     char *outcome = NULL;
     if (name) {
-        outcome = hn_input_text(ctx, name, HN_OUTCOME_BYTES_MAX, "a table", "name a .csv", &bytes);
+        outcome = hn_input_table(ctx, name, HN_OUTCOME_BYTES_MAX);
     } else if (*stored && strcmp(hn_results_get(results, "status"), "partial") == 0) {
         hn_note(ctx, "%s: left out, as cells are missing",
                 hn_results_get(results, HN_OUTCOME_FILE));

@@ -158,11 +158,9 @@ static enum hn_code time_again(struct hn_context *ctx, const struct hn_call *cal
 // Reads the table of trainings that the job names, before any cell is run.
 static enum hn_code read_outcome(struct hn_context *ctx, struct run_params *p,
                                  const struct hn_job *job) {
-    int64_t bytes;
     char *path = job->outcome ? hn_path_beside(ctx, job->path, job->outcome) : NULL;
     if (path)
-        p->outcome =
-            hn_input_text(ctx, path, HN_OUTCOME_BYTES_MAX, "a table", "name a .csv", &bytes);
+        p->outcome = hn_input_table(ctx, path, HN_OUTCOME_BYTES_MAX);
     return p->outcome || !job->outcome ? HN_OK : ctx->code;
 }
 

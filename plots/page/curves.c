@@ -70,13 +70,25 @@ static void add_batches(struct hn_series *s, const struct hn_groups *g, struct h
     }
 }
 
-// The steps of groups as evenly spaced positions of the axis, from the first that a data set has to
-// its last. At most eight labels, so that those of a long series stay apart.
+static bool has_step(const struct hn_groups *g, int dataset, int64_t step) {
+    for (int64_t s = 0; s < g->overview.settings; s++)
+        if (g->position[s].dataset == dataset && g->position[s].step == step)
+            return true;
+    return false;
+}
+
+// Steps as evenly spaced positions of the axis, from the first that a data set has to its last; its
+// own have labels, at most eight, so that those of a long series stay apart.
 static void set_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g,
-                      int64_t first, int64_t last) {
-    int64_t every = (last - first + 8) / 8;
-    for (int64_t i = first; i <= last; i += every) {
+                      int dataset, int64_t first, int64_t last) {
+    int64_t own = 0, seen = 0;
+    for (int64_t i = first; i <= last; i++)
+        own += has_step(g, dataset, i);
+    int64_t every = (own + 7) / 8;
+    for (int64_t i = first; i <= last; i++) {
         char text[32];
+        if (!has_step(g, dataset, i) || seen++ % every != 0)
+            continue;
         snprintf(text, sizeof text, "%" PRId64, g->step[i]);
         hn_axis_tic(page, axis, (double)i, text);
     }
@@ -118,7 +130,7 @@ struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_grou
     }
     struct hn_panel *panel =
         hn_page_panel(page, title, hn_steps_title(g->step + first, last - first + 1), measure);
-    set_steps(page, &panel->x, g, first, last);
+    set_steps(page, &panel->x, g, dataset, first, last);
     return panel;
 }
 

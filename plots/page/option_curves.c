@@ -277,14 +277,16 @@ static void draw_measure(struct hn_page *page, const struct sorted *s, int datas
     struct hn_panel *panel = hn_page_panel(page, title.text, s->sweep->title, m->title);
     panel->x.log = s->sweep->log;
     hn_axis_of_measure(&panel->y, m);
-    struct hn_where where = {dataset, 0, 0, g->steps - 1};
-    int64_t first = s->drawn > 1 ? g->steps - 1 : g->steps > 6 ? g->steps - 6 : 0;
+    // Series may be of different length.
+    int64_t last = hn_max(0, hn_last_step(g, dataset, m->column));
+    int64_t first = s->drawn > 1 ? last : hn_max(0, last - 5);
+    struct hn_where where = {dataset, 0, 0, last};
     for (int k = 0; k < s->kinds; k++)
         for (where.step = first;
-             s->kind[k].drawn && strcmp(s->kind[k].facet, facet) == 0 && where.step < g->steps;
+             s->kind[k].drawn && strcmp(s->kind[k].facet, facet) == 0 && where.step <= last;
              where.step++)
             draw_kind(page, panel, s, where, first, k, m);
-    where.step = g->steps - 1;
+    where.step = last;
     draw_rule(page, panel, s, where, facet, m);
 }
 

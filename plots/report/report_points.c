@@ -12,7 +12,8 @@ static void find_range(const double *value, const double *half, int64_t n, doubl
         range[0] = fmin(range[0], value[i] - (half ? half[i] : 0));
         range[1] = fmax(range[1], value[i] + (half ? half[i] : 0));
     }
-    double margin = range[1] > range[0] ? 0.08 * (range[1] - range[0]) : 1;
+    double size = fmax(fabs(range[0]), fabs(range[1]));
+    double margin = range[1] > range[0] ? 0.08 * (range[1] - range[0]) : fmax(1, 1e-3 * size);
     range[0] -= margin;
     range[1] += margin;
 }
@@ -33,15 +34,21 @@ static double tick_step(const double range[2]) {
     return power * (times >= 5 ? 5 : times >= 2 ? 2 : 1);
 }
 
+enum { TICKS_MAX = 10 };
+// Tick k of a range; of large numbers that differ little two can be one.
+static double tick(const double range[2], int k) {
+    double step = tick_step(range);
+    return (ceil(range[0] / step) + k) * step;
+}
+
 static void put_axes(FILE *html, const double x[2], const double y[2], double scale) {
-    const double x_step = tick_step(x), y_step = tick_step(y);
     fputs("<g fill=currentColor stroke=none font-size=11>\n", html);
-    for (double i = ceil(x[0] / x_step); i * x_step <= x[1]; i++)
+    for (int k = 0; k < TICKS_MAX && tick(x, k) <= x[1]; k++)
         fprintf(html, "<text x=\"%.1f\" y=\"%d\" text-anchor=middle>%.4g</text>",
-                across(x, i * x_step), HEIGHT - BOTTOM + 16, scale * i * x_step + 0.0);
-    for (double i = ceil(y[0] / y_step); i * y_step <= y[1]; i++)
+                across(x, tick(x, k)), HEIGHT - BOTTOM + 16, scale * tick(x, k) + 0.0);
+    for (int k = 0; k < TICKS_MAX && tick(y, k) <= y[1]; k++)
         fprintf(html, "<text x=\"%d\" y=\"%.1f\" text-anchor=end>%.4g</text>\n", LEFT - 6,
-                down(y, i * y_step) + 4, i * y_step + 0.0);
+                down(y, tick(y, k)) + 4, tick(y, k) + 0.0);
     fprintf(html,
             "</g><path fill=none stroke=currentColor stroke-opacity=.5 d=\"M%d %dV%dH%d\"/>\n",
             LEFT, TOP, HEIGHT - BOTTOM, WIDTH - RIGHT);

@@ -68,11 +68,11 @@ static json_t *correlations_of(struct hn_context *ctx, const struct hn_board *b,
     json_t *all = json_object();
     for (int k = 0; k < u->measures; k++) {
         json_t *one = json_object();
-        json_object_set_new(all, u->name[k], one);
         for (int s = 0; s < HN_BOARD_SCORES; s++) {
             struct hn_rank_correlation r;
             const struct hn_board_score of = {measure, s};
             if (hn_board_outcome_correlation(ctx, b, u, of, k, &r)) {
+                json_decref(one);
                 json_decref(all);
                 return NULL;
             }
@@ -81,6 +81,7 @@ static json_t *correlations_of(struct hn_context *ctx, const struct hn_board *b,
                                           hn_json_real(r.lo), "hi", hn_json_real(r.hi), "entries",
                                           (json_int_t)r.n));
         }
+        json_object_set_new(all, u->name[k], one);
     }
     return all;
 }

@@ -58,8 +58,8 @@ static enum hn_code find_entry(struct hn_context *ctx, const void *of,
     return HN_OK;
 }
 
-// On a data set: the mean of the differences over seeds; where the table names no seeds, the
-// difference of the means.
+// On a data set: the mean of the differences over seeds; of rows without seeds, of which each has
+// one, their difference.
 static enum hn_code differ_on(struct hn_context *ctx, const struct hn_outcome *rows, int64_t own,
                               int64_t base, int measure, struct hn_mean *out) {
     struct hn_mean a, b;
@@ -69,7 +69,7 @@ static enum hn_code differ_on(struct hn_context *ctx, const struct hn_outcome *r
         return ctx->code;
     bool seeds = false;
     for (int64_t r = 0; r < rows->rows; r++)
-        seeds = seeds || !isnan(rows->seed[r]);
+        seeds |= (rows->setting[r] == own || rows->setting[r] == base) && !isnan(rows->seed[r]);
     if (!seeds && own != base) {
         *out = hn_no_mean;
         out->mean = a.mean - b.mean;
@@ -84,6 +84,7 @@ static enum hn_code differ(struct hn_context *ctx, const struct hn_outcome *rows
     HN_SCOPE(ctx);
     double *value = hn_alloc(ctx, data, sizeof *value);
     int64_t n = 0, wanted = 0;
+    struct hn_mean one = hn_no_mean;
     if (!value)
         return ctx->code;
     for (int64_t d = 0; d < data; d++) {
@@ -93,40 +94,79 @@ static enum hn_code differ(struct hn_context *ctx, const struct hn_outcome *rows
             differ_on(ctx, rows, entry * HN_BOARD_DATA_MAX + d, base, measure, out))
             return ctx->code;
         wanted += isfinite(own.mean);
-        if (isfinite(out->mean))
+        if (isfinite(own.mean) && isfinite(out->mean)) {
             value[n++] = out->mean;
+            one = *out;
+        }
     }
     if (n < wanted)
         *out = hn_no_mean;
-    else if (data > 1)
+    else if (wanted > 1)
         *out = hn_values_mean(value, n, 0);
+    else if (wanted == 1)
+        *out = one;
     return HN_OK;
+}
+
+// Of rows without seeds each is of its own entry and data set, or their means would say nothing of
+// what is paired.
+static enum hn_code check_seedless(struct hn_context *ctx, const struct hn_board *b,
+                                   const struct matching *m, const struct hn_outcome *rows) {
+    for (int64_t r = 0; r < rows->rows; r++)
+        for (int64_t k = 0; isnan(rows->seed[r]) && k < r; k++)
+            if (rows->setting[k] == rows->setting[r] && isnan(rows->seed[k])) {
+                int64_t e = rows->setting[r] / HN_BOARD_DATA_MAX;
+                const char *data = m->data[rows->setting[r] % HN_BOARD_DATA_MAX];
+                return hn_fail(ctx, HN_DATA,
+                               "%s: several rows are of %s%s%s and have no seed: add the column "
+                               "`seed`, or give their mean",
+                               rows->path, e < b->entries ? b->entry[e].name : UNIFORM,
+                               *data ? " on " : "", data);
+            }
+    return HN_OK;
+}
+
+// Data sets on which Uniform was trained; the others are noted.
+static int64_t count_data(struct hn_context *ctx, const struct matching *m,
+                          const struct hn_outcome *rows, int64_t uniform) {
+    int64_t n = 0;
+    for (int64_t d = 0; d < *m->n; d++) {
+        bool trained = false;
+        for (int64_t r = 0; r < rows->rows; r++)
+            trained |= rows->setting[r] == uniform * HN_BOARD_DATA_MAX + d;
+        n += trained;
+        if (!trained)
+            hn_note_once(ctx, "%s: '%.60s' is left out: `uniform` was not trained on it",
+                         rows->path, m->data[d]);
+    }
+    return n;
 }
 
 enum hn_code hn_board_outcome_read(struct hn_context *ctx, const char *path, char *text,
                                    const struct hn_board *b, struct hn_board_outcome *out) {
     struct hn_outcome *rows = hn_alloc(ctx, 1, sizeof *rows);
     *out = (struct hn_board_outcome){.path = path};
-    struct matching m = {.b = b, .n = &out->data};
+    int64_t data = 0;
+    struct matching m = {.b = b, .n = &data};
     const struct hn_outcome_match match = {"entry, data, seed", "entry, data set", says_entry,
                                            find_entry, &m};
-    int64_t uniform = entry_named(b, UNIFORM), trained = 0;
+    int64_t uniform = entry_named(b, UNIFORM);
     if (!rows || !HN_ALLOC(ctx, m.data, HN_BOARD_DATA_MAX) ||
-        hn_outcome_read_as(ctx, path, text, &match, rows))
+        hn_outcome_read_as(ctx, path, text, &match, rows) || check_seedless(ctx, b, &m, rows))
         return ctx->code;
+    out->data = count_data(ctx, &m, rows, uniform);
     out->name = rows->name;
     out->measures = rows->measures;
     if (!HN_ALLOC_ROWS(ctx, out->difference, b->entries, (int64_t)out->measures))
         return ctx->code;
-    for (int64_t r = 0; r < rows->rows; r++)
-        trained += rows->setting[r] / HN_BOARD_DATA_MAX == uniform;
-    if (trained == 0)
+    if (out->data == 0)
         return hn_fail(ctx, HN_DATA,
-                       "%s: has no row of `uniform`, to which the others are compared", path);
+                       "%s: has no row of the entry `uniform`, to which the others are compared: "
+                       "add what encoders of uniform batches attain",
+                       path);
     for (int64_t e = 0; e < b->entries; e++)
         for (int k = 0; k < out->measures; k++)
-            if (differ(ctx, rows, out->data, e, uniform, k,
-                       &out->difference[e * out->measures + k]))
+            if (differ(ctx, rows, data, e, uniform, k, &out->difference[e * out->measures + k]))
                 return ctx->code;
     return HN_OK;
 }

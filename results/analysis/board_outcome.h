@@ -12,7 +12,7 @@ struct hn_board_outcome {
     const char *path;        // for messages, borrowed
     const char *const *name; // [measures] borrowed from the text
     int measures;
-    int64_t data; // data sets
+    int64_t data; // data sets on which Uniform was trained
     // [entries x measures] To Uniform, paired by data set and seed, if seeds are given: the mean
     // over data sets, over which the interval is; of one data set over seeds. No value for Uniform
     // itself, and for an entry that lacks a data set on which Uniform was trained.

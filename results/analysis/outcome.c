@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { COLUMNS_MAX = 64 };
+#define LARGEST 1e30 // differences and their squares are numbers then
 
 struct reading {
     const struct hn_outcome_match *match;
@@ -56,6 +57,13 @@ static enum hn_code read_heads(struct hn_context *ctx, struct reading *r, char *
     for (char *name; (name = take_field(&line)) != NULL; r->columns++) {
         if (r->columns == COLUMNS_MAX)
             return hn_fail(ctx, HN_DATA, "%s: has more than %d columns", r->out->path, COLUMNS_MAX);
+        if (!hn_is_utf8(name))
+            return hn_fail(ctx, HN_DATA, "%s: line 1 is not UTF-8: save the table as UTF-8",
+                           r->out->path);
+        for (int c = 0; c < r->columns; c++)
+            if (strcmp(r->name[c], name) == 0)
+                return hn_fail(ctx, HN_DATA, "%s: line 1 names the column %.60s twice",
+                               r->out->path, name);
         bool key = strcmp(name, "seed") == 0 || r->match->is_key(r->match->of, name);
         r->name[r->columns] = name;
         r->measure[r->columns] = key ? -1 : r->out->measures;
@@ -95,12 +103,17 @@ static enum hn_code read_number(struct hn_context *ctx, const struct reading *r,
     *value = strtod(text, &end);
     if (!*text)
         *value = NAN;
+    else if (isfinite(*value) && fabs(*value) > LARGEST)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: line %" PRId64
+                       ", column %s: %.40s is too large: give it in another unit",
+                       r->out->path, r->line, r->name[column], text);
     else if (end == text || end[strspn(end, " ")] || hn_is_hex(text) || !isfinite(*value))
         return hn_fail(ctx, HN_DATA, "%s: line %" PRId64 ", column %s: '%.40s' is no number%s",
                        r->out->path, r->line, r->name[column], text,
                        r->measure[column] < 0 ? ""
-                                              : "; a column that says no setting is taken for "
-                                                "a measure");
+                                              : "; a column beside those of settings is "
+                                                "taken for a measure, commas end a field");
     return HN_OK;
 }
 
@@ -135,7 +148,7 @@ static enum hn_code read_row(struct hn_context *ctx, struct reading *r, char *li
         if ((seed || r->measure[c] >= 0) && read_number(ctx, r, c, field[c], to))
             return ctx->code;
     }
-    if (find(ctx, r, field, &u->setting[row]))
+    if (hn_check_stop(ctx) || find(ctx, r, field, &u->setting[row]))
         return ctx->code;
     if (u->setting[row] < 0)
         return HN_OK;

@@ -7,6 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+typedef __float128 quad;
+#else
+typedef long double quad; // which is one on other machines of 64 bits
+#endif
+
 enum { TERMS = 5000, DIGITS_MAX = 64 };
 
 static double terms[TERMS];
@@ -40,9 +46,9 @@ static void check_range(int min, int max) {
             parts[k] += digit[k];
     }
     CU_ASSERT_EQUAL(memcmp(forward, parts, (size_t)layout.digits * sizeof *parts), 0);
-    __float128 wanted = 0;
+    quad wanted = 0;
     for (int i = 0; i < TERMS; i++)
-        wanted += (__float128)terms[i];
+        wanted += (quad)terms[i];
     CU_ASSERT_DOUBLE_EQUAL(hn_wide_value(&layout, forward) / (double)wanted, 1, 0x1p-51);
 }
 

@@ -153,7 +153,7 @@ static void trained(void) {
                                        "data,entry,seed,acc,loss\n"
                                        "x,uniform,1,70,2\nx,uniform,2,72,\ny,uniform,1,50,4\n"
                                        "x,a,1,71,1\nx,a,2,74,1\nx,a,3,0,1\ny,a,1,55,1\n"
-                                       "x,b,1,71,1\nz,other,1,0,0\n",
+                                       "x,b,1,71,1\nz,other,1,0,0\nq,a,1,0,0\n",
                                        &u),
                           HN_OK);
     CU_ASSERT(u.measures == 2 && u.data == 2 && strcmp(u.name[1], "loss") == 0);
@@ -194,7 +194,11 @@ static void trained_wrongly(void) {
         const char *text, *says;
     } cases[] = {
         {"entry,acc\nz,1\n", "holds no row"},
-        {"entry,acc\na,1", "has no row of `uniform`"},
+        {"entry,acc\na,1", "has no row of the entry `uniform`"},
+        {"entry,acc\nuniform,1\na,2\na,3", "several rows are of a and have no seed"},
+        {"entry,entry,acc\nuniform,a,1", "line 1 names the column entry twice"},
+        {"entry,acc\xe9\nuniform,1", "line 1 is not UTF-8"},
+        {"entry,acc\nuniform,1e31", "1e31 is too large"},
         {"data,acc\nx,1", "names no column `entry`"},
         {"entry,data,seed\na,x,1", "names no measure: a column such as `accuracy`, beside entry"},
         {"entry,seed,acc\na,1,1\na,1,2", "lines 2 and 3 are of one entry, data set and seed"},
