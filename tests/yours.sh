@@ -258,7 +258,7 @@ for picture in pictures:
     local s
     for s in "sampler,acc\nknm,1|line 2: is of no setting" "sampler,acc\nbatchsampler,1|line 2: is of several settings" "sampler,acc\nknn,x|line 2, column acc: 'x' is no number" \
         "sampler,seed\nknn,1|line 1 names no measure" "sampler,acc\nknn|has 1 fields" "sampler,seed,acc\nknn,1,2\n\nknn,1,3|lines 2 and 4 are of one" "sampler,acc\n|holds no row" \
-        "sampler,acc\nknn,inf|is no number" "|bad.csv: is empty" ",acc\nknn,1|a column has no name"; do
+        "sampler,acc\nknn,inf|is no number" "|is empty" ",acc\nknn,1|a column has no name"; do
         printf "${s%%|*}" >bad.csv
         expect "outcome: ${s#*|}" 3 "bad.csv: .*${s#*|}" report oc --outcome bad.csv -o bad.html -q
     done
