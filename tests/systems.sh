@@ -4,7 +4,7 @@
 #
 #   bookworm, trixie, sid    Debian 12, 13, unstable: build, `make check`, the smoke job against results/baseline.h5
 #   clang                    the same with trixie's clang
-#   arm64                    trixie's cross compiler; unit suites and smoke job by qemu-user
+#   arm64                    trixie's cross compiler, all tests among what it builds; smoke job by qemu-user
 #   musl                     every source by musl's headers, syntax alone
 #
 # Roots stay in ROOTS (default: build/systems), as do logs: a second call builds what has changed. Needs root,
