@@ -9,7 +9,7 @@
 
 // A stream that was opened.
 struct opened {
-    const char *purpose;
+    char purpose[40]; // a copy: some are made up for the call
     uint64_t seed;
     int64_t index, epoch, number;
 };
@@ -34,7 +34,9 @@ int32_t __real_hn_stream_take(struct hn_stream *s, int32_t *ids, int64_t at, int
 static void note_stream(uint64_t seed, const char *purpose, int64_t index, int64_t epoch,
                         int64_t number) {
     CU_ASSERT_FATAL(streams < OPENED_MAX);
-    opened[streams++] = (struct opened){purpose, seed, index, epoch, number};
+    CU_ASSERT_FATAL(strlen(purpose) < sizeof opened->purpose);
+    opened[streams] = (struct opened){"", seed, index, epoch, number};
+    snprintf(opened[streams++].purpose, sizeof opened->purpose, "%s", purpose);
 }
 
 void __wrap_hn_stream_open(struct hn_stream *s, uint64_t seed, const char *purpose, int64_t step,

@@ -148,6 +148,7 @@ static void make_named(struct made *m) {
 static void trained(void) {
     struct made m;
     struct hn_board_outcome u;
+    HN_SCOPE(&ctx);
     make_named(&m);
     CU_ASSERT_EQUAL_FATAL(read_trained(&m,
                                        "data,entry,seed,acc,loss\n"
@@ -181,6 +182,7 @@ static void correlated(void) {
     struct hn_board_outcome u;
     struct hn_rank_correlation r;
     const struct hn_board_score share = {0, HN_BOARD_SHARE};
+    HN_SCOPE(&ctx);
     make_named(&m);
     CU_ASSERT_EQUAL_FATAL(read_trained(&m, "entry,acc\nuniform,0\na,9\nb,8\nc,7\nd,5\ne,6\n", &u),
                           HN_OK);
@@ -206,6 +208,7 @@ static void trained_wrongly(void) {
         {"entry,acc\na", "has 1 fields and the first line 2"}};
     struct made m;
     struct hn_board_outcome u;
+    HN_SCOPE(&ctx);
     make_named(&m);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         HN_CHECK_FAILS(&ctx, read_trained(&m, cases[i].text, &u), HN_DATA, cases[i].says);
