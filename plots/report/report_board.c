@@ -184,33 +184,6 @@ static void put_pairs(struct page *p) {
                                            .row = rows});
 }
 
-// Rank correlations of an outcome with the excess by the measure at hand, and with the gains.
-static enum hn_code put_correlations(const struct page *p, int outcome) {
-    static const int score[] = {HN_BOARD_SHARE, HN_BOARD_GAIN, HN_BOARD_GAIN + 1,
-                                HN_BOARD_GAIN + 2};
-    struct hn_rank_correlation r;
-    for (size_t i = 0; i < sizeof score / sizeof *score; i++) {
-        const struct hn_board_score of = {p->measure, score[i]};
-        if (hn_board_outcome_correlation(p->ctx, p->b, p->u, of, outcome, &r))
-            return p->ctx->code;
-        if (r.n < HN_RANKS_MIN)
-            return HN_OK;
-        if (i == 0)
-            fprintf(p->html,
-                    " Rank correlation over %" PRId64 " entries, with its 95 %% interval: with the "
-                    "excess ",
-                    r.n);
-        else
-            fprintf(p->html, ", with the gain at +%.3g ",
-                    hn_board_budgets[score[i] - HN_BOARD_GAIN]);
-        fprintf(p->html, isnan(r.rho) ? "none" : "%+.2f", r.rho);
-        if (isfinite(r.lo))
-            fprintf(p->html, " (%+.2f to %+.2f)", r.lo, r.hi);
-    }
-    fputs(".", p->html);
-    return HN_OK;
-}
-
 // An outcome over the excess by the measure at hand.
 static enum hn_code put_trained(struct page *p, int outcome) {
     HN_SCOPE(p->ctx);
@@ -235,9 +208,9 @@ static enum hn_code put_trained(struct page *p, int outcome) {
         return p->ctx->code;
     hn_html(p->html,
             "<figcaption><p>%s less Uniform's over the excess, a point for each entry, with its "
-            "95 %% interval.",
+            "95 %% interval. ",
             p->u->name[outcome]);
-    if (put_correlations(p, outcome))
+    if (hn_board_print_correlations(p->ctx, p->b, p->u, p->measure, outcome, p->html))
         return p->ctx->code;
     fputs("</p></figcaption></figure>\n", p->html);
     return HN_OK;

@@ -155,24 +155,12 @@ json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b,
 // A line for each measure of the trainings, of the hardness that the table goes by.
 static enum hn_code put_correlations(struct hn_context *ctx, const struct hn_board *b,
                                      const struct hn_board_outcome *u, FILE *out) {
-    for (int k = 0; u && k < u->measures; k++)
-        for (int s = 0; s < HN_BOARD_SCORES; s++) {
-            struct hn_rank_correlation r;
-            if (hn_board_outcome_correlation(ctx, b, u, (struct hn_board_score){0, s}, k, &r))
-                return ctx->code;
-            if (s == HN_BOARD_EXCESS || r.n < HN_RANKS_MIN)
-                continue;
-            if (s == HN_BOARD_SHARE) {
-                hn_print(out, hn_markdown_put, "\nRank correlation of %s", u->name[k]);
-                fprintf(out, " over %" PRId64 " entries with the excess: ", r.n);
-            } else {
-                fprintf(out, "; with the gain at +%.3g: ", hn_board_budgets[s - HN_BOARD_GAIN]);
-            }
-            fprintf(out, isnan(r.rho) ? "none" : "%+.2f", r.rho);
-            if (isfinite(r.lo))
-                fprintf(out, " (95 %%: %+.2f to %+.2f)", r.lo, r.hi);
-            fputs(s == HN_BOARD_SCORES - 1 ? ".\n" : "", out);
-        }
+    for (int k = 0; u && k < u->measures; k++) {
+        hn_print(out, hn_markdown_put, "\n%s. ", u->name[k]);
+        if (hn_board_print_correlations(ctx, b, u, 0, k, out))
+            return ctx->code;
+        fputs("\n", out);
+    }
     return HN_OK;
 }
 

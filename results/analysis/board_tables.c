@@ -129,3 +129,32 @@ void hn_board_order(const struct hn_board *b, int measure, int64_t *order) {
         order[at] = i;
     }
 }
+
+enum hn_code hn_board_print_correlations(struct hn_context *ctx, const struct hn_board *b,
+                                         const struct hn_board_outcome *u, int measure, int outcome,
+                                         FILE *out) {
+    struct hn_rank_correlation r;
+    for (int s = 0; s < HN_BOARD_SCORES; s++) {
+        if (hn_board_outcome_correlation(ctx, b, u, (struct hn_board_score){measure, s}, outcome,
+                                         &r))
+            return ctx->code;
+        if (r.n < HN_RANKS_MIN) {
+            fprintf(out, "%" PRId64 " entries are too few for a rank correlation.", r.n);
+            return HN_OK;
+        }
+        if (s == HN_BOARD_EXCESS) // the share is its better scale
+            continue;
+        if (s == HN_BOARD_SHARE)
+            fprintf(out,
+                    "Rank correlation over %" PRId64
+                    " entries, with its 95 %% interval: with the excess ",
+                    r.n);
+        else
+            fprintf(out, ", with the gain at +%.3g ", hn_board_budgets[s - HN_BOARD_GAIN]);
+        fprintf(out, isnan(r.rho) ? "none" : "%+.2f", r.rho);
+        if (isfinite(r.lo))
+            fprintf(out, " (%+.2f to %+.2f)", r.lo, r.hi);
+    }
+    fputs(".", out);
+    return HN_OK;
+}

@@ -28,3 +28,9 @@ json_t *hn_board_rows(const struct hn_board *b, const struct hn_board_outcome *u
                       const int64_t *order, const double *rank);
 // order[entries]: the least excess in percent first, those without a score last.
 void hn_board_order(const struct hn_board *b, int measure, int64_t *order);
+// A sentence on how an outcome goes with the excess and the gains by a measure: rank correlations
+// over entries with their intervals, or that there are too few.
+HN_MUST_USE enum hn_code hn_board_print_correlations(struct hn_context *ctx,
+                                                     const struct hn_board *b,
+                                                     const struct hn_board_outcome *u, int measure,
+                                                     int outcome, FILE *out);
