@@ -89,11 +89,13 @@ void hn_records_print(const struct hn_record_column *column, const json_t *recor
 void hn_records_markdown(const struct hn_record_column *column, const json_t *records, FILE *out);
 // One line, columns as wide as they say, for records printed as they are measured. NULL: headings.
 void hn_record_print(const struct hn_record_column *column, const json_t *record, FILE *out);
-// The headings and the beginning of a table's body in HTML, and a row of it; the first `sorted`
-// headings are buttons that sort. of: for cells of their own.
+// The headings of a table in HTML, the first `sorted` of which are buttons that sort; a row, and
+// its cells with its end. of: for cells of their own.
 void hn_records_html_heads(const struct hn_record_column *column, int sorted, FILE *html);
 void hn_records_html_row(const struct hn_record_column *column, const json_t *record,
                          const void *of, FILE *html);
+void hn_records_html_cells(const struct hn_record_column *column, const json_t *record,
+                           const void *of, FILE *html);
 // Texts in which nothing is markup: of Markdown; of HTML and its attributes in quotes, of any
 // bytes, those that are not UTF-8 as U+FFFD; of LaTeX, where what the fonts of every installation
 // lack is

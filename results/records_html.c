@@ -123,12 +123,11 @@ void hn_records_html_heads(const struct hn_record_column *column, int sorted, FI
                  c - column < sorted ? "><button type=button>%s</button></th>" : ">%s</th>",
                  c->heading);
     }
-    fputs("</tr></thead>\n<tbody>\n", html);
+    fputs("</tr></thead>\n", html);
 }
 
-void hn_records_html_row(const struct hn_record_column *column, const json_t *record,
-                         const void *of, FILE *html) {
-    fputs("<tr>", html);
+void hn_records_html_cells(const struct hn_record_column *column, const json_t *record,
+                           const void *of, FILE *html) {
     for (const struct hn_record_column *c = column; c->heading; c++) {
         const json_t *cell = hn_record_cell(record, c->key);
         if (c->put)
@@ -144,6 +143,12 @@ void hn_records_html_row(const struct hn_record_column *column, const json_t *re
     fputs("</tr>\n", html);
 }
 
+void hn_records_html_row(const struct hn_record_column *column, const json_t *record,
+                         const void *of, FILE *html) {
+    fputs("<tr>", html);
+    hn_records_html_cells(column, record, of, html);
+}
+
 static void put_row(const struct hn_record_column *column, const json_t *record, FILE *html) {
     if (!json_is_null(record))
         hn_records_html_row(column, record, NULL, html);
@@ -156,6 +161,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_records *t, FI
         hn_print(out, hn_html_text, line[1] ? "%s " : "%s", *line);
     fputs("</caption>\n", out);
     hn_records_html_heads(t->column, 0, out);
+    fputs("<tbody>\n", out);
     enum hn_code code = hn_records_each(ctx, t, put_row, out);
     fputs("</tbody></table>\n", out);
     return code;

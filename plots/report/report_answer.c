@@ -4,15 +4,15 @@
 // costs, or that uniform batches will do.
 #include "core/pairs.h"
 #include "core/text.h"
-#include "plots/report/league.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
+#include "results/analysis/league.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { LEAGUES_MAX = 4, NAMED_MAX = 6, UNCERTAIN_MAX = 3, MORE_SEEDS_MAX = 30 };
+enum { LEAGUES_MAX = 4, NAMED_MAX = 6, MORE_SEEDS_MAX = 30 };
 
 static const double anchors_enough = 0.995; // with a true negative; fewer are told
 
@@ -71,37 +71,14 @@ static void end_list(FILE *html, int n, int max) {
 // Those within the budget that the best is not significantly harder than.
 static void put_ties(FILE *html, const struct hn_league *p, int64_t best, double budget) {
     int n = 0;
-    for (int64_t s = 0; s < p->o->settings; s++) {
-        if (s == best || !hn_league_has(p, s) || s == p->uniform ||
-            (!isnan(budget) && hn_league_judge(p, s, budget) != HN_WITHIN) ||
-            hn_told_apart(hn_league_difference(p, s, best, p->hardness->column), true) != 0)
-            continue;
-        if (n++ < NAMED_MAX)
+    for (int64_t s = 0; s < p->o->settings; s++)
+        if (hn_league_ties(p, s, best, budget) && n++ < NAMED_MAX)
             put_name(html, p, s, n > 1 ? ", %s" : " Not significantly harder than %s");
-    }
     end_list(html, n, NAMED_MAX);
 }
 
-// A setting of which the seeds do not show on which side of a limit it is.
-struct uncertain {
-    int64_t setting, seeds; // seeds that would show it; 0 = too many, or unknown
-    struct hn_mean difference;
-};
-
-// Puts one where it belongs among the n so far, of which the first UNCERTAIN_MAX are kept: those
-// that few seeds would decide first.
-static void insert(struct uncertain named[UNCERTAIN_MAX], int n, struct uncertain of) {
-    int at = n < UNCERTAIN_MAX ? n : UNCERTAIN_MAX;
-    for (; at > 0 && of.seeds > 0 && (named[at - 1].seeds == 0 || named[at - 1].seeds > of.seeds);
-         at--)
-        if (at < UNCERTAIN_MAX)
-            named[at] = named[at - 1];
-    if (at < UNCERTAIN_MAX)
-        named[at] = of;
-}
-
 // "About four more seeds would probably decide.", where that is a number to run.
-static void put_more_seeds(FILE *html, const struct uncertain *u, int named) {
+static void put_more_seeds(FILE *html, const struct hn_uncertain *u, int named) {
     static const char *const words[] = {"one", "two",   "three", "four", "five",
                                         "six", "seven", "eight", "nine", "ten"};
     int64_t more = u->seeds - u->difference.n;
@@ -117,29 +94,12 @@ static void put_more_seeds(FILE *html, const struct uncertain *u, int named) {
             named > 1 ? " on the first" : "");
 }
 
-// Settings that by their means belong in the line, and more seeds may put there: harder ones, which
-// are within the budget by their mean alone; or, where none is shown to be harder, those within it
-// or not shown to be beyond, which are harder by their mean alone.
+// harder: as in hn_league_uncertain().
 static void put_uncertain(FILE *html, const struct hn_league *p, int64_t best, double budget,
                           bool harder) {
-    const char *column = p->hardness->column;
-    double hardest = best < 0 ? -INFINITY : hn_league_mean(p, best, column).mean;
-    struct uncertain named[UNCERTAIN_MAX];
-    int n = 0;
-    for (int64_t s = 0; s < p->o->settings; s++) {
-        if (!hn_league_has(p, s) || hn_league_is_harder(p, s) != harder)
-            continue;
-        struct hn_mean fn = hn_league_excess(p, s, "fn_ratio"),
-                       hard = hn_league_excess(p, s, column);
-        bool plausible = fn.mean <= budget && hard.mean > 0,
-             open = harder ? hn_judge(fn, budget) == HN_UNDETERMINED &&
-                                 hn_league_mean(p, s, column).mean > hardest
-                           : hn_judge(hard, HN_HARDNESS_MARGIN) != HN_WITHIN;
-        struct hn_mean d = harder ? fn : hard;
-        if (plausible && open)
-            insert(named, n++, (struct uncertain){s, hn_judge_seeds(d, harder ? budget : 0), d});
-    }
-    for (int i = 0; i < n && i < UNCERTAIN_MAX; i++) {
+    struct hn_uncertain named[HN_UNCERTAIN_MAX];
+    int n = hn_league_uncertain(p, best, budget, harder, named);
+    for (int i = 0; i < n && i < HN_UNCERTAIN_MAX; i++) {
         put_name(html, p, named[i].setting,
                  i > 0    ? ", %s"
                  : harder ? " Harder, and perhaps within the limit: %s"
@@ -148,7 +108,7 @@ static void put_uncertain(FILE *html, const struct hn_league *p, int64_t best, d
         hn_html_mean(html, named[i].difference, harder ? 100 : 1, harder ? 1 : 3, true);
         fputs(harder ? " points)" : ")", html);
     }
-    end_list(html, n, UNCERTAIN_MAX);
+    end_list(html, n, HN_UNCERTAIN_MAX);
     if (n > 0)
         put_more_seeds(html, &named[0], n);
 }
@@ -236,26 +196,6 @@ static void put_without(FILE *html, const struct hn_league *p) {
     fputs(n > 0 ? "</p>\n" : "", html);
 }
 
-// True if an excess of false negatives is known.
-static bool has_excess(const struct hn_league *p) {
-    bool any = false;
-    for (int64_t s = 0; s < p->o->settings; s++)
-        any |= hn_league_has(p, s) && isfinite(hn_league_excess(p, s, "fn_ratio").mean);
-    return any;
-}
-
-// True if the next line says the same: no sampler is named, nor judged otherwise there.
-static bool is_repeated(const struct hn_league *p, int b) {
-    bool same = hn_league_hardest(p, p->budget[b]) < 0;
-    for (int64_t s = 0; s < p->o->settings && same; s++) {
-        enum hn_within is = hn_league_judge(p, s, p->budget[b]);
-        bool open = is == HN_UNDETERMINED && hn_league_is_harder(p, s) &&
-                    hn_league_excess(p, s, "fn_ratio").mean <= p->budget[b + 1];
-        same = !hn_league_has(p, s) || (is == hn_league_judge(p, s, p->budget[b + 1]) && !open);
-    }
-    return same;
-}
-
 static void put_budgets(FILE *html, const struct hn_league *p) {
     int64_t before = -1;
     if (!is_per_anchor(p)) {
@@ -268,7 +208,7 @@ static void put_budgets(FILE *html, const struct hn_league *p) {
                 " No sampler can be harder by %g, as no cosine is above 1: if embeddings share a "
                 "direction, subtract their mean before the import.",
                 HN_HARDNESS_MARGIN);
-    if (!has_excess(p)) {
+    if (!hn_league_has_excess(p)) {
         fputs(" No other sampler was run with the same seeds.</p>\n", html);
         return;
     }
@@ -278,7 +218,8 @@ static void put_budgets(FILE *html, const struct hn_league *p) {
     }
     fputs(p->judged ? "</p>\n<ul>\n" : "</p>\n", html);
     for (int b = 0; b < HN_BUDGETS && p->judged; b++) {
-        if (b < HN_BUDGETS - 1 && (p->budget[b + 1] <= p->budget[b] || is_repeated(p, b)))
+        if (b < HN_BUDGETS - 1 && (p->budget[b + 1] <= p->budget[b] ||
+                                   hn_league_is_repeated(p, p->budget[b], p->budget[b + 1])))
             continue;
         put_budget(html, p, b, before);
         before = hn_league_hardest(p, p->budget[b]);

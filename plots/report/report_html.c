@@ -72,6 +72,7 @@ void hn_html_table(FILE *html, const struct hn_html_table *t) {
     if (t->caption)
         hn_html(html, "<caption>%s</caption>\n", t->caption);
     hn_records_html_heads(t->column, t->sorted, html);
+    fputs("<tbody>\n", html);
     for (size_t row = 0; row < json_array_size(t->row); row++)
         hn_records_html_row(t->column, json_array_get(t->row, row), t->of, html);
     fputs("</tbody></table></div>\n", html);

@@ -2,8 +2,8 @@
 // The sections of a report, a file each.
 #pragma once
 
-#include "plots/report/league.h"
 #include "plots/report/report.h"
+#include "results/analysis/league.h"
 
 // Rows with that text in a column, and with that id unless it is NULL.
 int64_t hn_html_count(const struct hn_table *t, const char *column, const char *text,

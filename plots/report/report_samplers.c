@@ -7,6 +7,7 @@
 #include "plots/report/report.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
+#include "results/analysis/league.h"
 #include "results/analysis/settings_tables.h"
 
 #include <inttypes.h>
@@ -45,19 +46,6 @@ static void put_values(FILE *html, const struct hn_overview *o, int64_t setting,
     }
 }
 
-// The setting that a table of answers begins with which this one belongs to, at any step; -1: none.
-static int64_t front_of(const struct hn_overview *o, int64_t setting) {
-    for (int64_t k = 0; k < o->settings; k++)
-        if (o->last[k] && o->per_anchor[k] == o->per_anchor[setting] &&
-            hn_rows_agree(&o->results->runs, o->first[k], o->first[setting],
-                          HN_COLUMNS("dataset", "batch_size")))
-            return hn_rows_agree(&o->results->runs, o->first[k], o->first[setting],
-                                 HN_COLUMNS("loss", "weighting", "weighting_params", "temperature"))
-                       ? k
-                       : -1;
-    return -1;
-}
-
 // The first cell of a row of a table: the setting, by all that settings differ in. id: NULL, or
 // what its number follows, which is told with what figures know it by.
 static void put_setting_cell(FILE *html, const struct hn_overview *o, int64_t setting,
@@ -66,7 +54,7 @@ static void put_setting_cell(FILE *html, const struct hn_overview *o, int64_t se
     fputs("<th scope=row", html);
     if (id) {
         fprintf(html, " id=%s%" PRId64 " data-front=%" PRId64 " data-line=%d", id, setting,
-                front_of(o, setting), hn_line_of_sampler(&o->results->runs, sampler));
+                hn_league_first(o, setting), hn_line_of_sampler(&o->results->runs, sampler));
         hn_html(html, " data-label=\"%s\"", hn_overview_label(o, setting).text);
         fprintf(html, " data-step=%.0f data-base=%" PRId64,
                 hn_table_real(&o->results->runs, o->first[setting], "step"), o->base[setting]);

@@ -3,20 +3,15 @@
 // is than Uniform, and what a batch costs. Further rows, hidden, answer every other budget.
 #include "core/options/option_text.h"
 #include "core/text.h"
-#include "plots/report/league.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
+#include "results/analysis/league.h"
+#include "results/analysis/settings_tables.h"
+#include "results/analysis/shown.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-bool hn_league_is_tabled(const struct hn_league *p) {
-    bool any = false;
-    for (int64_t s = 0; s < p->o->settings && !any; s++)
-        any = hn_league_has(p, s) && isfinite(hn_league_excess(p, s, "fn_ratio").mean);
-    return any && p->judged && isfinite(hn_league_mean(p, p->uniform, p->hardness->column).mean);
-}
 
 // Characters that neither YAML nor a shell reads as anything else.
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
@@ -52,66 +47,6 @@ static void put_yaml(FILE *html, const struct hn_overview *o, int64_t s) {
     fputs(*joint == ',' ? "}" : "", html);
 }
 
-// Of percentages: more digits than two, where intervals are tiny, help nobody to choose.
-static int digits_of(double half) { return (int)fmin(2, hn_digits_by_half(half, 1)); }
-
-static void put_number(FILE *html, struct hn_mean m, double scale, int digits, bool sign) {
-    fputs("<td class=n>", html);
-    hn_html_mean(html, m, scale, digits, sign);
-    fputs("</td>", html);
-}
-
-static void put_cost(FILE *html, const struct hn_overview *o, int64_t s) {
-    struct hn_cost cost = hn_overview_cost(o, s);
-    hn_html(html, "<td class=n title=\"%s\">", hn_cost_parts(cost).text);
-    if (isfinite(cost.batch))
-        hn_html_ms(html, cost.batch);
-    else
-        fputs("–", html);
-    fputs("</td>", html);
-}
-
-static void put_setting(FILE *html, const struct hn_league *p, int64_t s) {
-    struct hn_mean fn = hn_league_mean(p, s, "fn_ratio"), d = hn_league_excess(p, s, "fn_ratio");
-    fprintf(html, "<td><a href=\"#s%" PRId64 "\" data-yaml=\"", s);
-    put_yaml(html, p->o, s);
-    hn_html(html, "\">%s</a></td>", hn_overview_label(p->o, s).text);
-    put_number(html, hn_league_excess(p, s, p->hardness->column), 1, 3, true);
-    fn.half = NAN;
-    put_number(html, fn, 100, digits_of(100 * d.half), false);
-    put_cost(html, p->o, s);
-}
-
-static void put_uniform(FILE *html, const struct hn_league *p) {
-    struct hn_mean fn = hn_league_mean(p, p->uniform, "fn_ratio"),
-                   hard = hn_league_mean(p, p->uniform, p->hardness->column);
-    double half = 100 * fn.half;
-    hard.half = fn.half = NAN;
-    fprintf(html, "<tr><th scope=row>+0</th><td><a href=\"#s%" PRId64 "\">%s</a></td>", p->uniform,
-            "uniform");
-    fputs("<td class=n title=\"its own hardness\"><span class=soft>(", html);
-    hn_html_mean(html, hard, 1, 3, false);
-    fputs(")</span></td>", html);
-    put_number(html, fn, 100, digits_of(half), false);
-    put_cost(html, p->o, p->uniform);
-    fputs("</tr>\n", html);
-}
-
-// The setting to take within a budget, -1 = there is none to name. One that is shown to be harder
-// by less than the margin is no reason to leave Uniform.
-static int64_t taken(const struct hn_league *p, double budget) {
-    int64_t best = hn_league_uniform_will_do(p, budget) ? -1 : hn_league_hardest(p, budget);
-    bool little = best >= 0 && hn_judge(hn_league_excess(p, best, p->hardness->column),
-                                        HN_HARDNESS_MARGIN) == HN_WITHIN;
-    return little ? -1 : best;
-}
-
-static const char *why_none(const struct hn_league *p, double budget) {
-    return hn_league_all_beyond(p, budget)        ? "none: every sampler has more"
-           : hn_league_uniform_will_do(p, budget) ? "uniform will do"
-                                                  : "not decided";
-}
-
 // A word of a command, in quotes where a shell wants them.
 static void put_word(FILE *html, const char *word) {
     bool quoted = word[strspn(word, plain)] != '\0';
@@ -136,78 +71,140 @@ void hn_html_choose(FILE *html, const struct hn_league *p, double budget) {
         fprintf(html, " --goal %s", p->hardness->word);
 }
 
-static void put_none(FILE *html, const struct hn_league *p, double budget) {
-    const char *why = why_none(p, budget);
-    bool open = strcmp(why, "not decided") == 0 && !p->o->per_anchor[p->first];
+static double budget_of(const json_t *answer) {
+    return json_number_value(json_object_get(answer, "budget")) / 100;
+}
+
+static void put_budget(FILE *html, const struct hn_record_column *c, const json_t *answer,
+                       const void *of) {
+    (void)of;
+    fprintf(html, "<th scope=row>+%.3g</th>", json_number_value(json_object_get(answer, c->key)));
+}
+
+// Uniform is no item that one would add to a job.
+static void put_setting(FILE *html, const struct hn_record_column *c, const json_t *answer,
+                        const void *of) {
+    const struct hn_league *p = of;
+    int64_t s = json_integer_value(json_object_get(answer, "setting"));
+    fprintf(html, "<td><a href=\"#s%" PRId64 "\"", s);
+    if (s != p->uniform) {
+        fputs(" data-yaml=\"", html);
+        put_yaml(html, p->o, s);
+        fputs("\"", html);
+    }
+    hn_html(html, ">%s</a></td>", json_string_value(json_object_get(answer, c->key)));
+}
+
+static void put_own_hardness(FILE *html, const struct hn_record_column *c, const json_t *answer,
+                             const void *of) {
+    const struct hn_league *p = of;
+    (void)answer;
+    fputs("<td class=n title=\"its own hardness\"><span class=soft>(", html);
+    fprintf(html, "%.*f)</span></td>", c->digits,
+            hn_league_mean(p, p->uniform, p->hardness->column).mean);
+}
+
+static void put_none(FILE *html, const struct hn_record_column *c, const json_t *answer,
+                     const void *of) {
+    static const char *const why[] = {[HN_NONE_OPEN] = "not decided",
+                                      [HN_NONE_NEEDED] = "uniform will do",
+                                      [HN_NONE_WITHIN] = "none: every sampler has more"};
+    const struct hn_league *p = of;
+    enum hn_answer_none none = json_integer_value(json_object_get(answer, c->key));
     fputs("<td colspan=4>", html);
-    if (open) {
+    if (none == HN_NONE_OPEN && !p->o->per_anchor[p->first]) {
         fputs("<a href=\"#why\" data-command=\"", html);
-        hn_html_choose(html, p, budget);
-        fputs("\">", html);
-    }
-    fprintf(html, open ? "%s: <code>choose</code> decides</a></td>" : "%s</td>", why);
+        hn_html_choose(html, p, budget_of(answer));
+        fprintf(html, "\">%s: <code>choose</code> decides</a></td>", why[none]);
+    } else
+        fprintf(html, "%s</td>", why[none]);
 }
 
-static void put_budget(FILE *html, const struct hn_league *p, double budget, const char *tag) {
-    int64_t s = taken(p, budget);
-    fprintf(html, "<tr%s data-budget=%.6g><th scope=row>+%.3g</th>", tag, 100 * budget,
-            100 * budget);
+#define BUDGET                                                                                     \
+    {                                                                                              \
+        "budget", "Budget", .help = "points of false negatives above Uniform's, at most",          \
+                            .put = put_budget                                                      \
+    }
+static const struct hn_record_column none_columns[] = {BUDGET, {"none", "", .put = put_none}, {0}};
+enum { COLUMNS = 5 };
+
+static void make_columns(const struct hn_overview *o, struct hn_record_column column[COLUMNS + 1]) {
+    static const struct hn_record_column first[] = {
+        BUDGET,
+        {"label", "Take", .put = put_setting},
+        {"harder", "Hardness over Uniform", .digits = 3, .as = HN_BY_HALF}};
+    memcpy(column, first, sizeof first);
+    column[3] = hn_setting_column(o, "fn_ratio");
+    column[3].alone = true;
+    column[4] = hn_setting_column(o, HN_SHOWN_COST);
+    column[5] = (struct hn_record_column){.heading = NULL};
+}
+
+// A row: the setting to take within a budget.
+static void put_answer(FILE *html, const struct hn_league *p, const struct hn_record_column *column,
+                       double budget, struct hn_answer answer) {
+    int64_t s = answer.setting;
+    json_t *row = s < 0 ? json_object() : hn_setting_record(p->o, s);
+    json_object_set_new(row, "budget", json_real(100 * budget));
+    json_object_set_new(row, "none", json_integer(answer.none));
     if (s >= 0)
-        put_setting(html, p, s);
-    else
-        put_none(html, p, budget);
-    fputs("</tr>\n", html);
+        json_object_set_new(row, "harder",
+                            hn_mean_json(hn_league_excess(p, s, p->hardness->column), true));
+    hn_records_html_cells(s < 0 ? none_columns : column, row, p, html);
+    json_decref(row);
 }
 
-// The next budget above `at` at which an answer may change: an end of an interval.
-static double next_budget(const struct hn_league *p, double at) {
-    double next = INFINITY;
-    for (int64_t s = 0; s < p->o->settings; s++) {
-        if (!hn_league_has(p, s))
-            continue;
-        struct hn_mean d = hn_league_excess(p, s, "fn_ratio");
-        next = d.hi > at && d.hi < next ? d.hi : next;
-        next = d.lo > at && d.lo < next ? d.lo : next;
-    }
-    return next;
+static void put_uniform(FILE *html, const struct hn_league *p,
+                        const struct hn_record_column *column) {
+    struct hn_record_column own[COLUMNS + 1];
+    memcpy(own, column, sizeof own);
+    own[2].put = put_own_hardness;
+    fputs("<tr>", html);
+    put_answer(html, p, own, 0, (struct hn_answer){p->uniform, HN_NONE_OPEN});
+}
+
+static void put_budgets(FILE *html, const struct hn_league *p,
+                        const struct hn_record_column *column) {
+    for (int b = 0; b < HN_BUDGETS; b++)
+        if (b == HN_BUDGETS - 1 || p->budget[b + 1] > p->budget[b]) {
+            fprintf(html, "<tr data-budget=%.6g>", 100 * p->budget[b]);
+            put_answer(html, p, column, p->budget[b], hn_league_answer(p, p->budget[b]));
+        }
 }
 
 // A hidden row at each budget from which on the answer is another one.
-static void put_steps(FILE *html, const struct hn_league *p) {
-    const char *before = "";
-    int64_t best = -1;
-    for (double at = 0; at <= 1; at = next_budget(p, at)) {
-        int64_t s = taken(p, at);
-        const char *none = why_none(p, at);
-        if (s != best || (s < 0 && strcmp(none, before) != 0))
-            put_budget(html, p, at, " hidden");
-        best = s;
-        before = none;
+static void put_steps(FILE *html, const struct hn_league *p,
+                      const struct hn_record_column *column) {
+    struct hn_answer before = {-2, HN_NONE_OPEN};
+    for (double at = 0; at <= 1; at = hn_league_next_budget(p, at)) {
+        struct hn_answer answer = hn_league_answer(p, at);
+        if (answer.setting != before.setting ||
+            (answer.setting < 0 && answer.none != before.none)) {
+            fprintf(html, "<tr hidden data-budget=%.6g>", 100 * at);
+            put_answer(html, p, column, at, answer);
+        }
+        before = answer;
     }
 }
 
 void hn_html_take(FILE *html, const struct hn_overview *o, int64_t first, double margin) {
     const struct hn_table *runs = &o->results->runs;
     int64_t cell = o->first[first];
+    struct hn_record_column column[COLUMNS + 1];
+    make_columns(o, column);
     fprintf(html, "<table class=take data-front=%" PRId64 ">\n", first);
     hn_html(html, "<caption>%s, step %.0f, batches of %.0f%s</caption>\n",
             hn_dataset_title(hn_table_text(runs, cell, "dataset")).text,
             hn_table_real(runs, cell, "step"), hn_table_real(runs, cell, "batch_size"),
             o->per_anchor[first] ? ", negatives of each anchor" : "");
-    fputs("<thead><tr><th scope=col title=\"points of false negatives above Uniform's, at most\">"
-          "Budget</th><th scope=col>Take</th><th scope=col class=n>Hardness over Uniform</th><th "
-          "scope=col class=n>False negatives (%)</th><th scope=col class=n>ms a batch, build "
-          "included</th></tr></thead>\n",
-          html);
+    hn_records_html_heads(column, 0, html);
     for (int i = 0; hn_hardness_measure(o->results, i); i++) {
         struct hn_league p = hn_league_make(o, hn_hardness_measure(o->results, i), margin, first);
         fprintf(html, "<tbody class=by data-measure=%d>\n", i);
         if (hn_league_is_tabled(&p)) {
-            put_uniform(html, &p);
-            for (int b = 0; b < HN_BUDGETS; b++)
-                if (b == HN_BUDGETS - 1 || p.budget[b + 1] > p.budget[b])
-                    put_budget(html, &p, p.budget[b], "");
-            put_steps(html, &p);
+            put_uniform(html, &p, column);
+            put_budgets(html, &p, column);
+            put_steps(html, &p, column);
         } else
             fputs("<tr><td colspan=5>not compared: see below</td></tr>\n", html);
         fputs("</tbody>\n", html);

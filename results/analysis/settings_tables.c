@@ -12,10 +12,11 @@
 
 // Batches that a file or a command gave took no work of ours.
 static json_t *measured(const struct hn_overview *o, int64_t s, const char *column) {
-    struct hn_cost cost = hn_overview_cost(o, s);
-    if (strcmp(column, HN_SHOWN_COST) == 0)
+    if (strcmp(column, HN_SHOWN_COST) == 0) {
+        struct hn_cost cost = hn_overview_cost(o, s);
         return hn_json_number((struct hn_record_number){cost.batch, NAN, NAN, NAN, false, "",
                                                         hn_cost_parts(cost).text});
+    }
     bool given = strcmp(column, "n_dot") == 0 && hn_is_given(hn_overview_sampler(o, s));
     return hn_mean_json(given ? hn_no_mean : hn_overview_mean(o, s, column), false);
 }
@@ -142,6 +143,10 @@ static struct hn_record_column mean_column(const struct hn_overview *o,
                                      .scale = shown->scale,
                                      .alone = units || shown->alone,
                                      .measure = measure_of(o->results, shown)};
+}
+
+struct hn_record_column hn_setting_column(const struct hn_overview *o, const char *column) {
+    return mean_column(o, hn_shown_find(column));
 }
 
 // The difference to Uniform's.

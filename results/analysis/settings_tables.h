@@ -10,6 +10,8 @@
 // column's name, and the difference to Uniform's by that and " minus".
 json_t *hn_setting_record(const struct hn_overview *o, int64_t setting);
 
+// The column of a measure that tables name (hn_shown), without those to Uniform.
+struct hn_record_column hn_setting_column(const struct hn_overview *o, const char *column);
 enum { HN_SETTING_COLUMNS = 80 }; // of measures
 // The columns that say something of these records, column[n] of HN_SETTING_COLUMNS, as a page shows
 // them. Their texts belong to the current owner.
