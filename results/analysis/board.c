@@ -10,10 +10,9 @@
 #include <string.h>
 
 const struct hn_hardness hn_board_measures[HN_BOARD_MEASURES] = {
-    {"true_mean", "mean cosine of true negatives", "Mean true neg.", "mean cosine", "mean"},
-    {"true_lme", "log-mean-exp of true negatives", "LME true neg.", "log-mean-exp", "lme"},
-    {"hard_true_mean", "cosine of the hardest true negative of each anchor", "Hardest true neg.",
-     "hardest", "hardest"}};
+    {"true_mean", "mean cosine of true negatives", "mean cosine", "mean"},
+    {"true_lme", "log-mean-exp of true negatives", "log-mean-exp", "lme"},
+    {"hard_true_mean", "cosine of the hardest true negative of each anchor", "hardest", "hardest"}};
 const double hn_board_budgets[HN_BOARD_BUDGETS] = {0.5, 2, 10};
 
 struct reading {

@@ -4,6 +4,7 @@
 
 #include "core/options/option_text.h"
 #include "core/text.h"
+#include "results/analysis/shown.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,6 +85,14 @@ static bool agree(const struct hn_overview *o, int64_t a, int64_t b, enum hn_ide
 
 bool hn_overview_same_problem(const struct hn_overview *o, int64_t a, int64_t b) {
     return agree(o, o->first[a], o->first[b], HN_OF_PROBLEM);
+}
+
+bool hn_overview_differ_by_weighting(const struct hn_overview *o, int64_t a, int64_t b) {
+    bool same = a != b;
+    for (int64_t i = 0; i < o->columns && same; i++)
+        same = o->identity[i].kind == HN_OF_WEIGHTING || o->identity[i].kind > HN_OF_SAMPLER ||
+               value_at(o, o->first[a], i) == value_at(o, o->first[b], i);
+    return same;
 }
 
 struct by_identity {
@@ -318,6 +327,25 @@ static void find_headed(struct hn_overview *o) {
     }
 }
 
+// Tables, sentences and pictures ask for the same means many times.
+static enum hn_code keep_means(struct hn_context *ctx, struct hn_overview *o) {
+    const struct hn_table *runs = runs_of(o);
+    if (!HN_ZALLOC(ctx, o->mean, runs->n_columns))
+        return ctx->code;
+    for (int c = 0; c < runs->n_columns; c++) {
+        const struct hn_column *column = &runs->column[c];
+        if (!*column->heading && !hn_shown_find(column->name))
+            continue;
+        struct hn_mean *mean = hn_alloc(ctx, o->settings, sizeof *mean);
+        if (!mean)
+            return ctx->code;
+        for (int64_t s = 0; s < o->settings; s++)
+            mean[s] = hn_replicates_mean(o->results, hn_overview_cells(o, s), column->name);
+        o->mean[c] = mean;
+    }
+    return HN_OK;
+}
+
 enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r,
                               struct hn_overview *out) {
     int64_t cells = r->runs.rows;
@@ -335,7 +363,7 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
     if (find_settings(ctx, out))
         return ctx->code;
     find_leagues(out);
-    if (learn_spreads(ctx, out))
+    if (keep_means(ctx, out) || learn_spreads(ctx, out))
         return ctx->code;
     find_axes(out);
     find_headed(out);
@@ -441,7 +469,10 @@ struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t sett
 }
 
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column) {
-    return hn_replicates_mean(o->results, hn_overview_cells(o, setting), column);
+    int c = o->mean ? hn_table_find(runs_of(o), column) : -1;
+    return c >= 0 && o->mean[c]
+               ? o->mean[c][setting]
+               : hn_replicates_mean(o->results, hn_overview_cells(o, setting), column);
 }
 
 struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t a, int64_t b,
@@ -485,13 +516,12 @@ struct hn_phrase hn_cost_parts(struct hn_cost cost) {
 
 const struct hn_hardness *hn_hardness_measure(const struct hn_results *r, int i) {
     static const struct hn_hardness labelled[] =
-        {{"true_mean", "mean cosine of true negatives", "Mean true neg.",
-          "true negatives (mean cosine)", "mean"},
+        {{"true_mean", "mean cosine of true negatives", "true negatives (mean cosine)", "mean"},
          {"hard_true_mean", "cosine of the hardest true negative of each anchor",
-          "Hardest true neg.", "hardest true negative (mean cosine)", "hardest"},
-         {"true_p99", "99th percentile of the cosines of true negatives", "P99 true neg.",
+          "hardest true negative (mean cosine)", "hardest"},
+         {"true_p99", "99th percentile of the cosines of true negatives",
           "true negatives (99th percentile)", "p99"}},
-                                    all = {"cos_mean", "mean cosine of negatives", "Mean cosine",
+                                    all = {"cos_mean", "mean cosine of negatives",
                                            "negatives (mean cosine)", "mean"};
     bool labels = false;
     for (size_t k = 0; k < sizeof labelled / sizeof *labelled; k++)

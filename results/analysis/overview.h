@@ -22,7 +22,7 @@ struct hn_grid_axis {
 };
 
 struct hn_overview {
-    const struct hn_results *results; // borrowed
+    const struct hn_results *results; // borrowed; they do not change afterwards
     struct hn_grid_axis axis[HN_GRID_AXES];
     int axes;
     // Columns of /runs with a heading and a value, of metrics that tables do not name.
@@ -44,6 +44,8 @@ struct hn_overview {
         struct hn_prior to_base, pairs;
     } * learned[HN_LEARNED]; // [settings]
     double *noise[2];
+    struct hn_mean **mean; // [columns of /runs] hn_overview_mean() of those that tables show, by
+                           // setting; NULL: it is not kept
     struct hn_replicate_sets cells;
     int64_t settings, columns; // settings: cells.sets
     struct hn_identity {       // a column by which cells are told apart
@@ -75,6 +77,8 @@ const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
 struct hn_phrase hn_overview_label(const struct hn_overview *o, int64_t setting);
 // True if they differ at most by sampler, weighting and the options of both.
 bool hn_overview_same_problem(const struct hn_overview *o, int64_t a, int64_t b);
+// True if they are two that differ by weighting and its options alone.
+bool hn_overview_differ_by_weighting(const struct hn_overview *o, int64_t a, int64_t b);
 // The setting of the cell to which a row of a further table belongs, by its column `run`; -1: none.
 int64_t hn_overview_setting(const struct hn_overview *o, const struct hn_table *t, int64_t row);
 // All cells of a setting by seed, unfinished ones among them.
@@ -99,9 +103,9 @@ struct hn_cost hn_overview_cost(const struct hn_overview *o, int64_t setting);
 struct hn_phrase hn_cost_parts(struct hn_cost cost);
 // A measure of hardness.
 struct hn_hardness {
-    // A column of /runs; "mean cosine of true negatives"; the heading of a table; of an axis; as it
-    // is called where measures are chosen.
-    const char *column, *name, *heading, *axis, *word;
+    // A column of /runs; "mean cosine of true negatives"; of an axis; as it is called where
+    // measures are chosen.
+    const char *column, *name, *axis, *word;
 };
 // Measure i of those that the results hold, NULL behind the last. The first is the one that
 // sentences, table, figure `pareto` and `choose` rank by; without labels, of all negatives.

@@ -500,6 +500,7 @@ static void over_batches(void) {
     for (int i = 0; i < 2; i++)
         results.runs.cells[hn_table_find(&results.runs, i ? "fn_ratio_hi" : "fn_ratio_lo")]
             .real[2] = 0.4;
+    make(&o);
     two = hn_overview_mean(&o, 1, "fn_ratio");
     CU_ASSERT(two.over == HN_OVER_NOTHING && isnan(two.half) && isnan(two.lo));
     CU_ASSERT_DOUBLE_EQUAL(two.mean, 0.4, 1e-12);
