@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The experiments of docs/notes/trials.md.
 
-    trials.py KIND                               prints the tables of a kind of trial (code, packages, samplers), of its CSV
+    trials.py KIND                               prints the tables of a kind of trial (code, packages, samplers, documents, images), of its CSV
     trials.py KIND --figure FILE.svg             draws them, with gnuplot
+    trials.py KIND --parts FOLDER DATA           makes the parts of documents (FOLDER: Cora) and images (FOLDER: CIFAR-10) in DATA
     trials.py KIND HARDNEG DATA OUT SEED...      trains what OUT does not hold yet, and writes the CSV anew: a row a run, values in points
 
-DATA holds beir/tune and beir/set1, beir/set2 ... Needs numpy and scipy."""
+DATA holds the parts tune and set1, set2 ... in a folder (beir, documents, images). Needs numpy and scipy."""
 import csv
 import io
 import pathlib
@@ -16,9 +17,7 @@ import sys
 import numpy as np
 from scipy import stats
 
-JOB = pathlib.Path(__file__).with_name("train-trials.yaml")
 OUTCOMES = {"true_mrr_10": "MRR@10, all FOUND", "mrr_test": "MRR, test FOUND", "true_recall_100": "recall@100"}
-COLUMNS = ["set", "setting", "rate", "temperature", "seed", "valid_mrr", *OUTCOMES, *("tfidf_" + c for c in OUTCOMES)]
 
 
 def negatives(n, low=None, high=None):
@@ -58,23 +57,50 @@ SAMPLERS = {name: CODE[name] for name in ("uniform", "uniform again")} | {
 } | {name: [f"samplers=[{name}]"] for name in ("knn", "b3", "cde", "hard-negative", "ngame", "osgd", "stratified", "tas-b")}
 
 
-class Kind:
-    """Settings, grids of tuning (rates and temperatures), and questions: differences with Holm's correction, and beside it."""
+HCL = {"hcl": ["weightings=[{hcl: {beta: 1, tau_plus: 0.1}}]"]}
+# What the images bear: hard batches, clean ones, easy ones, a weighting.
+FEW = {name: SAMPLERS[name] for name in ("uniform", "uniform again", "knn", "gcbs", "mosaic .7", "batchsampler", "hard-negative", "stratified")} | HCL
 
-    def __init__(self, name, found, sets, settings, grids, pairs, beside=(), cited=tuple(OUTCOMES)):
-        self.file = pathlib.Path(__file__).with_name(name)
-        self.outcomes = {c: OUTCOMES[c].replace("FOUND", found) for c in cited}
+
+class Kind:
+    """Settings, grids of tuning (rates and temperatures), and questions: differences with Holm's correction, and beside it. `data` is the
+    option that names a part, in `folder`; `alone` has the column of the features alone for each outcome that is measured, of which some
+    are cited; `tuned_by` chooses rate and temperature, on the part tune. With `apart`, for parts of one set of data, each has seeds of its own:
+    101, 102 ... for set1."""
+
+    def __init__(self, table, sets, settings, grids, pairs, outcomes, alone, job, data, folder, beside=(), tuned_by=None, options=None, apart=True):
+        here = pathlib.Path(__file__)
+        self.file, self.job = here.with_name(table), here.with_name(job)
         self.sets, self.settings, self.grids, self.pairs, self.beside = sets, settings, grids, pairs, list(beside)
+        self.outcomes, self.alone, self.tuned_by = outcomes, alone, tuned_by or list(alone)[0]
+        self.data, self.folder, self.options, self.apart = data, folder, options or {"tune": [], "set": []}, apart
+        self.columns = ["set", "setting", "rate", "temperature", "seed", *([tuned_by] if tuned_by else []), *alone, *alone.values()]
+
+
+def of_pairs(table, found, sets, settings, grids, pairs, beside=(), cited=tuple(OUTCOMES)):
+    """Trials on pairs of a query and what is FOUND."""
+    return Kind(table, sets, settings, grids, pairs, {c: OUTCOMES[c].replace("FOUND", found) for c in cited}, {c: "tfidf_" + c for c in OUTCOMES},
+                "train-trials.yaml", "task.pairs.data", "beir", beside, "valid_mrr",
+                {"tune": ["task.pairs.held=0.05", "task.pairs.valid=0.2"], "set": ["task.pairs.held=0.2"]}, apart=False)
+
+
+def of_samplers(task, folder, sets, settings, rates, temperatures, outcomes, alone):
+    """Trials of the board's entries on another task: each setting against Uniform."""
+    return Kind(f"trials-{folder}.csv", sets, settings, ([f"adam.rate={rates}", f"temperature={temperatures}"],), [(name, "uniform") for name in list(settings)[1:]],
+                outcomes, alone, f"train-trials-{folder}.yaml", f"task.{task}.data", folder)
 
 
 KINDS = {
-    "code": Kind("trials.csv", "functions", 5, CODE, (["adam.rate=[0.00025, 0.0005, 0.001]"], ["temperature=[0.03, 0.1]"]),
+    "code": of_pairs("trials.csv", "functions", 5, CODE, (["adam.rate=[0.00025, 0.0005, 0.001]"], ["temperature=[0.03, 0.1]"]),
                  [(name, "uniform") for name in list(CODE)[1:-1]] + [("4 mined", "4 random")],
                  [("4 random of train", "uniform"), ("4 mined", "4 random of train")]),
-    "packages": Kind("trials-packages.csv", "packages", 8, PACKAGES, (["adam.rate=[0.00025, 0.0005, 0.001]", "temperature=[0.03, 0.05, 0.1]"],),
+    "packages": of_pairs("trials-packages.csv", "packages", 8, PACKAGES, (["adam.rate=[0.00025, 0.0005, 0.001]", "temperature=[0.03, 0.05, 0.1]"],),
                      [(name, "uniform") for name in list(PACKAGES)[1:]] + [(f"4 mined, {k}", "4 random") for k in (11, 31, 200)]),
-    "samplers": Kind("trials-samplers.csv", "packages", 8, SAMPLERS, (["adam.rate=[0.00025, 0.0005, 0.001]", "temperature=[0.03, 0.05, 0.1]"],),
+    "samplers": of_pairs("trials-samplers.csv", "packages", 8, SAMPLERS, (["adam.rate=[0.00025, 0.0005, 0.001]", "temperature=[0.03, 0.05, 0.1]"],),
                      [(name, "uniform") for name in list(SAMPLERS)[1:]], cited=("true_mrr_10", "mrr_test")),
+    "documents": of_samplers("node", "documents", 8, SAMPLERS | HCL, [0.0003, 0.001, 0.003], [0.3, 0.5, 1], {"probe_acc": "linear probe"}, {"probe_acc": "averaged_probe_acc"}),
+    "images": of_samplers("views-mlp", "images", 5, FEW, [0.0005, 0.001, 0.002], [0.1, 0.2, 0.5], {"probe_acc": "linear probe of h"},
+                          {"probe_acc": "features_probe_acc", "knn_acc": "features_knn_acc"}),
 }
 kind = KINDS.get((sys.argv + [""])[1]) or sys.exit(__doc__)
 
@@ -85,21 +111,21 @@ def export(program, folder, table):
 
 def train(program, data, folder, setting, part, options):
     """Rows of the trainings of a setting on a part of the data, which are run where they are not there."""
-    sets = [f"task.pairs.data=beir/{part}", *kind.settings[setting], *options]
-    subprocess.run([program, "train", "-q", "-c", JOB, "--data", data, "-o", folder, "--threads", "1", "--workers", "1",
+    sets = [f"{kind.data}={kind.folder}/{part}", *kind.settings[setting], *options]
+    subprocess.run([program, "train", "-q", "-c", kind.job, "--data", data, "-o", folder, "--cache", pathlib.Path(folder).parent / "cache", "--threads", "1", "--workers", "1",
                     *(word for s in sets for word in ("--set", s))], check=True, stdout=subprocess.DEVNULL)
     runs, rows = export(program, folder, "runs"), export(program, folder, "training")
     for i, run in enumerate(runs):
         own = [row for row in rows if int(row["run"]) == i]
-        value = {**own[-1], **{c: own[0][c] for c in COLUMNS if c.startswith("tfidf_")}}
-        yield [part, setting, own[-1]["learning_rate"], run["temperature"], run["seed"], *(f"{100 * float(value[c]):.3f}" if value[c] else "" for c in COLUMNS[5:])]
+        value = {**own[-1], **{c: own[0][c] for c in kind.alone.values()}}
+        yield [part, setting, run["rate"], run["temperature"], run["seed"], *(f"{100 * float(value[c]):.3f}" if value[c] else "" for c in kind.columns[5:])]
 
 
 def tuned(rows):
-    """(rate, temperature) of each setting with the largest valid_mrr."""
+    """(rate, temperature) of each setting with the largest value on the part tune."""
     best = {}
     for row in rows:
-        if row["valid_mrr"] and float(row["valid_mrr"]) > float(best.get(row["setting"], {"valid_mrr": 0})["valid_mrr"]):
+        if row["set"] == "tune" and float(row[kind.tuned_by]) > float(best.get(row["setting"], {kind.tuned_by: 0})[kind.tuned_by]):
             best[row["setting"]] = row
     return {name: (row["rate"], row["temperature"]) for name, row in best.items()}
 
@@ -108,15 +134,48 @@ def run(program, data, out, seeds):
     rows = []
     for name in kind.settings:
         for i, grid in enumerate(kind.grids):
-            rows += train(program, data, f"{out}/tune{i}-{name.replace(' ', '-')}", name, "tune", ["task.pairs.held=0.05", "task.pairs.valid=0.2", *grid])
-    chosen = tuned(dict(zip(COLUMNS, row)) for row in rows)
-    for seed in seeds:
-        for part in [f"set{k + 1}" for k in range(kind.sets)]:
+            rows += train(program, data, f"{out}/tune{i}-{name.replace(' ', '-')}", name, "tune", [*kind.options["tune"], *grid])
+    chosen = tuned(dict(zip(kind.columns, row)) for row in rows)
+    for seed in map(int, seeds):
+        for k in range(1, kind.sets + 1):
+            part, own = f"set{k}", seed + 100 * k * kind.apart
             for name, (rate, temperature) in chosen.items():
                 rows += train(program, data, f"{out}/{part}-{seed}-{name.replace(' ', '-')}", name, part,
-                              ["task.pairs.held=0.2", f"adam.rate={rate}", f"temperature={temperature}", f"seeds=[{seed}]"])
+                              [*kind.options["set"], f"adam.rate={rate}", f"temperature={temperature}", f"seeds=[{own}]"])
             with open(kind.file, "w", newline="", encoding="utf-8") as file:
-                csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+                csv.writer(file, lineterminator="\n").writerows([kind.columns, *rows])
+
+
+def write_parts(source, data):
+    """Of documents: tune is evaluated on the 500 that the source's split validates by, each set on 1,000 others; 20 of each class train the
+    probe. Of images: tune is evaluated on the last batch of training, each set on one of the five other files; the other four train."""
+    source, target = pathlib.Path(source), pathlib.Path(data, kind.folder)
+    if kind.folder == "images":
+        files = [source / name for name in ("test_batch.bin", *(f"data_batch_{i}.bin" for i in range(1, 6)))]
+        for k in range(kind.sets + 1):
+            part = target / (f"set{k}" if k else "tune")
+            part.mkdir(parents=True, exist_ok=True)
+            held = files[k - 1 if k else 5]
+            for name, file in zip(("test_batch.bin", *(f"data_batch_{i}.bin" for i in range(1, 5))), (held, *(f for f in (files[:5] if k else files[1:5]) if f != held))):
+                (part / name).unlink(missing_ok=True)
+                (part / name).symlink_to(file.resolve())
+        return
+
+    def table(suffix):
+        return [line.split() for line in (source / f"cora.{suffix}").read_text().splitlines() if not line.startswith("#")]
+    label = np.array([int(words[1]) for words in table("features")])
+    held = np.array([int(item) for item, name in table("split") if name == "val"])
+    others = np.setdiff1d(np.arange(len(label)), held)
+    for k in range(kind.sets + 1):
+        draw = np.random.default_rng(k)
+        fit = np.concatenate([draw.permutation(others[label[others] == c])[:20] for c in np.unique(label)])
+        part = target / (f"set{k}" if k else "tune")
+        part.mkdir(parents=True, exist_ok=True)
+        for suffix in ("features", "edges"):
+            (part / f"documents.{suffix}").write_text((source / f"cora.{suffix}").read_text())
+        name = np.full(len(label), "none", dtype=object)
+        name[fit], name[held if k == 0 else draw.permutation(np.setdiff1d(others, fit))[:1000]] = "train", "test"
+        (part / "documents.split").write_text("".join(f"{i} {n}\n" for i, n in enumerate(name)))
 
 
 def holm(p):
@@ -134,9 +193,9 @@ def cells(values, form):
 
 
 def show_tuning(rows):
-    value = {(row["setting"], row["rate"], row["temperature"]): row["valid_mrr"] for row in rows if row["set"] == "tune"}
+    value = {(row["setting"], row["rate"], row["temperature"]): row[kind.tuned_by] for row in rows if row["set"] == "tune"}
     points = sorted({key[1:] for key in value}, key=lambda point: [float(x) for x in reversed(point)])
-    print("| valid_mrr at rate, temperature | " + " | ".join(map(", ".join, points)) + " |\n| --- |" + " --- |" * len(points))
+    print(f"| {kind.tuned_by} at rate, temperature | " + " | ".join(map(", ".join, points)) + " |\n| --- |" + " --- |" * len(points))
     for name in kind.settings:
         mark = [f"**{float(value[name, *point]):.2f}**" if point == tuned(rows)[name] else f"{float(value[name, *point]):.2f}" for point in points]
         print(f"| {name} | " + " | ".join(mark) + " |")
@@ -146,7 +205,7 @@ def show_tuning(rows):
 def load():
     """Rows, sets, seeds that all of them have, and values(name, columns): [sets, columns], means over these seeds."""
     with open(kind.file, encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+        rows = [{**row, "seed": str(int(row["seed"]) % 100)} for row in csv.DictReader(file)]
     seeds, parts = [sorted({row[c] for row in rows if row["set"] != "tune"}) for c in ("seed", "set")]
     whole = [s for s in seeds if sum(row["seed"] == s and row["set"] != "tune" for row in rows) == len(parts) * len(kind.settings)]
 
@@ -161,7 +220,7 @@ def show():
     show_tuning(rows)
     print(f"{len(parts)} sets, seeds {', '.join(whole)}\n")
     print("| | " + " | ".join(kind.outcomes.values()) + " |\n| --- |" + " --- |" * len(kind.outcomes))
-    features = values("uniform", ["tfidf_" + c for c in kind.outcomes])
+    features = values("uniform", [kind.alone[c] for c in kind.outcomes])
     print(f"| cosine of the features | {cells(features, '.2f')} |\n| Uniform | {cells(values('uniform', kind.outcomes), '.2f')} |")
     print(f"| Uniform, beyond its features | {cells(values('uniform', kind.outcomes) - features, '+.2f')} |\n")
     print("| difference | rate, temperature | " + " | ".join(kind.outcomes.values()) + " |\n| --- | --- |" + " --- |" * len(kind.outcomes))
@@ -192,6 +251,8 @@ def draw(target):
 
 if sys.argv[2:3] == ["--figure"]:
     draw(sys.argv[3])
+elif sys.argv[2:3] == ["--parts"]:
+    write_parts(*sys.argv[3:5])
 elif len(sys.argv) > 2:
     run(*sys.argv[2:5], sys.argv[5:] or ["1"])
 else:
