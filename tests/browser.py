@@ -327,8 +327,8 @@ def main():
     b.focus(Q + f"('#{rows[1]} .tick')")
     b.key(" ", " ")
     data = json.loads(b.run("document.getElementById('by-seed').textContent"))
-    at = data["columns"].index("fn_ratio") + 1
-    one, other = ({cell[0]: cell[at] for cell in data[r]} for r in rows)
+    seed, at = data["columns"].index("seed"), data["columns"].index("fn_ratio")
+    one, other = (dict(zip(data[r][seed], data[r][at])) for r in rows)
     values = [one[s] - other[s] for s in one if s in other]
     mean = sum(values) / len(values)
     said = b.run(Q + "('.picked').textContent")

@@ -11,7 +11,7 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
         const cell = row.cells[columnOf(name)]?.dataset ?? {};
         return {value: parseFloat(cell.v), half: parseFloat(cell.h)};
     };
-    const measured = bySeed.columns.slice(1);
+    const measured = bySeed.columns.slice(2);
     const measure = () => Math.max(0, measures.findIndex(radio => radio.checked));
     const digits = (x, n) => x.toFixed(n).replace("-", "−");
     const ms = seconds => isNaN(seconds) ? "–" : Number((1e3 * seconds).toPrecision(3)).toString() + " ms";
@@ -149,9 +149,9 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
                 const cell = row.cells[difference].dataset;
                 return {value: sign * parseFloat(cell.v), half: parseFloat(cell.h), n: null};
             }
-        const at = bySeed.columns.indexOf(name) + 1, other = new Map(bySeed[b.cells[0].id].map(cell => [cell[0], cell[at]]));
-        const values = bySeed[a.cells[0].id].filter(cell => cell[at] !== null && (other.get(cell[0]) ?? null) !== null)
-            .map(cell => cell[at] - other.get(cell[0]));
+        const at = bySeed.columns.indexOf(name), one = bySeed[a.cells[0].id], two = bySeed[b.cells[0].id];
+        const other = new Map(two[0].map((seed, i) => [seed, two[at][i]]));
+        const values = one[0].map((seed, i) => [one[at][i], other.get(seed) ?? null]).filter(([x, y]) => x !== null && y !== null).map(([x, y]) => x - y);
         const n = values.length, mean = values.reduce((sum, x) => sum + x, 0) / n;
         const spread = Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1));
         return {value: mean, half: n < 3 ? NaN : student(n - 1) * spread / Math.sqrt(n), n};

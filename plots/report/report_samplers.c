@@ -236,10 +236,10 @@ static enum hn_code put_table(FILE *html, struct hn_context *ctx, const struct s
 }
 
 // Values by seed, from which the page takes the difference of two rows: {"columns": [..], "s12":
-// [[seed, value, ..], ..]}.
+// [[seed, ..], [value, ..], ..]}, a list a column. Six digits are two more than it shows.
 static void put_by_seed(FILE *html, const struct hn_overview *o) {
-    const char *column[8] = {"fn_ratio"};
-    int n = 1;
+    const char *column[8] = {"seed", "fn_ratio"};
+    int n = 2;
     for (int i = 0; hn_hardness_measure(o->results, i); i++)
         column[n++] = hn_hardness_measure(o->results, i)->column;
     fputs("<script type=\"application/json\" id=by-seed>{\"columns\":[", html);
@@ -248,18 +248,17 @@ static void put_by_seed(FILE *html, const struct hn_overview *o) {
     fputs("]", html);
     for (int64_t s = 0; s < o->settings; s++) {
         struct hn_replicates cells = hn_overview_cells(o, s);
-        fprintf(html, ",\n\"s%" PRId64 "\":[", s);
-        const char *joint = "";
-        for (int64_t i = 0; i < cells.n; i++) {
-            if (!hn_row_is_ok(&o->results->runs, cells.row[i]))
-                continue;
-            fprintf(html, "%s[%.0f", joint, hn_table_real(&o->results->runs, cells.row[i], "seed"));
-            for (int c = 0; c < n; c++) {
-                double value = hn_table_real(&o->results->runs, cells.row[i], column[c]);
-                fprintf(html, isfinite(value) ? ",%.7g" : ",null", value);
-            }
+        fprintf(html, ",\n\"s%" PRId64 "\":", s);
+        for (int c = 0; c < n; c++) {
+            const char *joint = "";
+            fputs(c ? ",[" : "[[", html);
+            for (int64_t i = 0; i < cells.n; i++)
+                if (hn_row_is_ok(&o->results->runs, cells.row[i])) {
+                    double value = hn_table_real(&o->results->runs, cells.row[i], column[c]);
+                    fprintf(html, isfinite(value) ? "%s%.*g" : "%snull", joint, c ? 6 : 17, value);
+                    joint = ",";
+                }
             fputs("]", html);
-            joint = ",";
         }
         fputs("]", html);
     }
