@@ -92,6 +92,20 @@ raises("a key of no job", ValueError, "unknown key", lambda: hardneg.compare(x, 
 raises("ids out of range", ValueError, "batch 0, position 0: item 300", lambda: hardneg.compare(
     x, y, [{"bad": lambda *_: [[300] * 16]}], batch_size=16, seeds=1))
 raises("a name that is taken", ValueError, "is a sampler of hardneg", lambda: hardneg.compare(x, y, [{"knn": farthest_first}], batch_size=16, seeds=1))
+try:
+    hardneg.compare(x, y, ["knnn"], batch_size=16)
+except ValueError as error:
+    check(f"no job file is named that nobody wrote: {error}", str(error).startswith("unknown sampler 'knnn'"))
+for what, message, batches in (("batches too short", "mine(x, 16, 1, 0): its batches hold up to 3 items", [[0, 1, 2]]), ("no ids", "ids are integers", np.arange(304.).reshape(-1, 16)),
+                               ("no batches", "lists of places in x", None), ("one batch", "lists of places in x", list(range(16))), ("an item twice", "item 0 twice", [[0] * 16])):
+    raises(what, ValueError, message, lambda batches=batches: hardneg.compare(x, y, [{"mine": lambda *_: batches}], batch_size=16, seeds=1))
+check("options of one's own sampler", hardneg.compare(x, y, [{"mine": lambda *_: [[0] * 8 + list(range(8))], "repeats": True}], batch_size=16, seeds=1, metrics=["fn_ratio"]).settings["sampler"][0] == "mine")
+for what, message, row in (("a zero row", "x: row 299 is all zeros", 0), ("a NaN", "x: row 299 holds numbers that are not finite", np.nan)):
+    raises(what, ValueError, message, lambda row=row: hardneg.compare(np.vstack([x[:-1], row * x[:1]]), y, batch_size=16))
+raises("no rows", ValueError, "x holds no rows", lambda: hardneg.compare(x[:0], y[:0], batch_size=16))
+ratios = [hardneg.compare(x, labels, ["uniform", "knn"], batch_size=16, seeds=2, batches=7, metrics=["fn_ratio"]).settings["fn_ratio"]
+          for labels in (y, y[:, None] == np.arange(y.max() + 1), [[i] for i in y.tolist()])]
+check("several labels an item, and batches instead of epochs", all(np.array_equal(ratios[0], other) for other in ratios[1:]))
 raises("steps", ValueError, "steps", lambda: hardneg.compare([x, x], y, batch_size=16, steps=[1]))
 raises("labels", ValueError, "labels", lambda: hardneg.compare(x, y[:5], batch_size=16))
 raises("a function that fails", ZeroDivisionError, "division", lambda: hardneg.compare(x, y, [{"bad": lambda *_: 1 / 0}], batch_size=16))

@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Unio
 
 import numpy as np
 
-from ._arrays import Array, Matrix, floats, numbers
+from ._arrays import Array, Matrix, floats, numbers, padded, several
 
 Batches = Callable[[Any, int, int, int], Any]  # of x, batch_size, seed, epoch: lists of places in x
 SHOWN = {"fn_ratio": "False negatives", "fn_ratio_minus_uniform": "– Uniform", "true_mean": "Mean true negative",
@@ -47,7 +47,7 @@ def _run(folder: str, *arguments: str) -> str:
     if done.returncode == 130:
         raise KeyboardInterrupt
     if done.returncode:
-        lines = [re.sub(r"^hardneg \w+: (data\.h5: )?", "", line) for line in done.stderr.splitlines()
+        lines = [re.sub(r"^hardneg \w+: (data\.h5: |job\.yaml:\d+:\d+: )?", "", line) for line in done.stderr.splitlines()
                  if not line.startswith("note: ")]
         raise ValueError("\n".join(lines) or f"hardneg {arguments[0]} ended with code {done.returncode}")
     return done.stdout
@@ -152,17 +152,21 @@ def _lists(batches: Any) -> List[List[int]]:
     return [[i for i in batch if i != -1] for batch in found]
 
 
-def _draw(path: str, draw: Batches, x: Any, batch_size: int, seed: int, epochs: int) -> None:
+def _draw(path: str, name: str, draw: Batches, x: Any, batch_size: int, seed: int, epochs: int) -> None:
     """Writes the batches of all epochs, [epochs, batches, batch_size]."""
-    drawn = [_lists(draw(x, batch_size, seed, epoch)) for epoch in range(epochs)]
+    drawn = []
+    for epoch in range(epochs):
+        ids, call = draw(x, batch_size, seed, epoch), f"{name}(x, {batch_size}, {seed}, {epoch})"
+        try:
+            ids = padded(ids)
+        except (TypeError, ValueError) as why:
+            raise ValueError(f"{call}: an epoch's batches are wanted, lists of places in x: {why}") from None
+        if ids.shape[1] != batch_size:
+            raise ValueError(f"{call}: its batches hold up to {ids.shape[1]} items, and batch_size is {batch_size}")
+        drawn.append(ids)
     if len({len(epoch) for epoch in drawn}) > 1:
-        raise ValueError(f"epochs of {', '.join(str(len(epoch)) for epoch in drawn)} batches: epochs have as many batches each")
-    width = max([batch_size, *(len(batch) for epoch in drawn for batch in epoch)])
-    ids = np.full((epochs, len(drawn[0]), width), -1, np.int64)
-    for e, epoch in enumerate(drawn):
-        for b, batch in enumerate(epoch):
-            ids[e, b, :len(batch)] = batch
-    np.save(path, ids)
+        raise ValueError(f"{name}: epochs of {', '.join(str(len(epoch)) for epoch in drawn)} batches: epochs have as many batches each")
+    np.save(path, np.stack(drawn))
 
 
 def _series(x: Any) -> List[Any]:
@@ -178,15 +182,25 @@ def _write_data(folder: str, x: List[Any], labels: Matrix, view2: List[Any], ste
         if view2:
             np.save(os.path.join(folder, "view2.npy"), floats(view2[i], "view2", rows.shape[1]))
             arguments += ["--view2", "view2.npy"]
-        if labels is not None and i == 0:
+        lists = several(labels, len(rows)) if labels is not None and i == 0 else None
+        if lists:
+            np.savez(os.path.join(folder, "labels.npz"), indptr=lists[0], indices=lists[1])
+            arguments += ["--labels", "labels.npz", "--label-tensor", "indptr,indices"]
+        elif labels is not None and i == 0:
             np.save(os.path.join(folder, "labels.npy"), numbers(labels, len(rows)).astype(np.int64))
             arguments += ["--labels", "labels.npy"]
         _run(folder, "import", *arguments, "-o", "data.h5", "-q")
 
 
-def _unit(x: Any) -> Any:
+def _unit(x: Any, name: str) -> Any:
+    if not len(x):
+        raise ValueError(f"{name} holds no rows")
     wide = x.astype(np.float64)
-    return (wide / np.linalg.norm(wide, axis=1, keepdims=True)).astype(np.float32)
+    length = np.linalg.norm(wide, axis=1, keepdims=True)
+    for row in np.flatnonzero(~np.isfinite(length) | (length == 0))[:1]:
+        raise ValueError(f"{name}: row {row} " + ("is all zeros, so that cosine is undefined" if length[row] == 0 else
+                                                  "holds numbers that are not finite") + ": mend it or leave it out")
+    return (wide / length).astype(np.float32)
 
 
 def compare(x: Array, labels: Matrix = None, samplers: Sequence[Any] = ("uniform", "knn"), *,
@@ -195,9 +209,10 @@ def compare(x: Array, labels: Matrix = None, samplers: Sequence[Any] = ("uniform
     """Compares samplers as `hardneg run` does, with its statistics: the program is run in a temporary folder.
 
     samplers: names, {name: options}, or {name: function}, a function (x, batch_size, seed, epoch) that returns an epoch's
-    batches as lists of places in x, whose rows it gets at unit length. seeds: a number of seeds, or the seeds. x may be a
+    batches as lists of places in x, whose rows it gets at unit length; {name: function, "repeats": True} has options of the
+    sampler `given`. labels: one an item, or several, in any form that Sampler takes. seeds: a number of seeds, or the seeds. x may be a
     list of arrays, a series over training, whose steps are 0, 1, ... or steps=. job: other keys of a job file
-    (docs/reference/job-file.md): temperature=, weightings=, metrics= ..."""
+    (docs/reference/job-file.md): temperature=, weightings=, metrics=, batches= (of a cell, instead of whole epochs) ..."""
     series = [floats(rows, "x") for rows in _series(x)]
     views = [] if view2 is None else _series(view2)
     steps = list(range(len(series))) if steps is None else [int(step) for step in steps]
@@ -206,20 +221,21 @@ def compare(x: Array, labels: Matrix = None, samplers: Sequence[Any] = ("uniform
     sizes = [batch_size] if isinstance(batch_size, int) else list(batch_size)
     numbered = list(range(1, seeds + 1)) if isinstance(seeds, int) else list(seeds)
     folder = tempfile.TemporaryDirectory(prefix="hardneg-")
+    units = [_unit(rows, "x") for rows in series]
     _write_data(folder.name, series, labels, views, steps)
-    units = [_unit(rows) for rows in series]
     listed: List[Any] = []
     for sampler in samplers:
         own = {name: f for name, f in sampler.items() if callable(f)} if isinstance(sampler, dict) else {}
+        options = {key: value for key, value in sampler.items() if key not in own} if own else {}
         listed += [] if own else [sampler]
         for name, draw in own.items():
             for rows, step in zip(units, steps):
                 for size in sizes:
                     for seed in numbered:
-                        _draw(os.path.join(folder.name, f"{name}-{step}-{size}-{seed}.npy"), draw, rows, size, seed, epochs)
-            listed.append({"given": {"file": name + "-{step}-{batch_size}-{seed}.npy", "name": name}})
-    spec = {"version": 1, "snapshots": ["data.h5"], "batch_size": sizes, "epochs": epochs, "seeds": numbered,
-            "samplers": listed, **job}
+                        _draw(os.path.join(folder.name, f"{name}-{step}-{size}-{seed}.npy"), name, draw, rows, size, seed, epochs)
+            listed.append({"given": {"file": name + "-{step}-{batch_size}-{seed}.npy", "name": name, **options}})
+    spec = {"version": 1, "snapshots": ["data.h5"], "batch_size": sizes, **({} if "batches" in job else {"epochs": epochs}),
+            "seeds": numbered, "samplers": listed, **job}
     with open(os.path.join(folder.name, "job.yaml"), "w", encoding="utf-8") as out:
         json.dump(spec, out)
     _run(folder.name, "run", "-c", "job.yaml", "-o", "results", "-q")
