@@ -60,6 +60,7 @@ SAMPLERS = {name: CODE[name] for name in ("uniform", "uniform again")} | {
 HCL = {"hcl": ["weightings=[{hcl: {beta: 1, tau_plus: 0.1}}]"]}
 # What the images bear: hard batches, clean ones, easy ones, a weighting.
 FEW = {name: SAMPLERS[name] for name in ("uniform", "uniform again", "knn", "gcbs", "mosaic .7", "batchsampler", "hard-negative", "stratified")} | HCL
+FEW["uniform again"] = ["samplers=[{mosaic: {a: 0, lambda: 0, pool: 512}}]"]  # a pool is of two batches or more
 
 
 class Kind:
