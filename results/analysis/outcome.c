@@ -54,6 +54,12 @@ static char *take_line(char **rest) {
 }
 
 static enum hn_code read_heads(struct hn_context *ctx, struct reading *r, char *line) {
+    const char *other = line && !strchr(line, ',') ? strpbrk(line, ";\t") : NULL;
+    if (other)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: line 1 separates columns by %s: separate them by commas, and write "
+                       "numbers with a decimal point",
+                       r->out->path, *other == ';' ? "semicolons" : "tabs");
     for (char *name; (name = take_field(&line)) != NULL; r->columns++) {
         if (r->columns == COLUMNS_MAX)
             return hn_fail(ctx, HN_DATA, "%s: has more than %d columns", r->out->path, COLUMNS_MAX);
