@@ -85,9 +85,9 @@ def of_pairs(table, found, sets, settings, grids, pairs, beside=(), cited=tuple(
                 {"tune": ["task.pairs.held=0.05", "task.pairs.valid=0.2"], "set": ["task.pairs.held=0.2"]}, apart=False)
 
 
-def of_samplers(task, folder, sets, settings, rates, temperatures, outcomes, alone):
+def of_samplers(task, folder, sets, settings, grids, outcomes, alone):
     """Trials of the board's entries on another task: each setting against Uniform."""
-    return Kind(f"trials-{folder}.csv", sets, settings, ([f"adam.rate={rates}", f"temperature={temperatures}"],), [(name, "uniform") for name in list(settings)[1:]],
+    return Kind(f"trials-{folder}.csv", sets, settings, [[f"adam.rate={rates}", f"temperature={temperatures}"] for rates, temperatures in grids], [(name, "uniform") for name in list(settings)[1:]],
                 outcomes, alone, f"train-trials-{folder}.yaml", f"task.{task}.data", folder)
 
 
@@ -99,9 +99,9 @@ KINDS = {
                      [(name, "uniform") for name in list(PACKAGES)[1:]] + [(f"4 mined, {k}", "4 random") for k in (11, 31, 200)]),
     "samplers": of_pairs("trials-samplers.csv", "packages", 8, SAMPLERS, (["adam.rate=[0.00025, 0.0005, 0.001]", "temperature=[0.03, 0.05, 0.1]"],),
                      [(name, "uniform") for name in list(SAMPLERS)[1:]], cited=("true_mrr_10", "mrr_test")),
-    "documents": of_samplers("node", "documents", 8, SAMPLERS | HCL, [0.0003, 0.001, 0.003], [0.3, 0.5, 1], {"probe_acc": "linear probe"}, {"probe_acc": "averaged_probe_acc"}),
-    "images": of_samplers("views-mlp", "images", 5, FEW, [0.0005, 0.001, 0.002], [0.1, 0.2, 0.5], {"probe_acc": "linear probe of h"},
-                          {"probe_acc": "features_probe_acc", "knn_acc": "features_knn_acc"}),
+    "documents": of_samplers("node", "documents", 8, SAMPLERS | HCL, [([0.0003, 0.001, 0.003], [0.3, 0.5, 1])], {"probe_acc": "linear probe"}, {"probe_acc": "averaged_probe_acc"}),
+    "images": of_samplers("views-mlp", "images", 5, FEW, [([0.0005, 0.001, 0.002], [0.1, 0.2, 0.5]), (0.004, [0.1, 0.2])],
+                          {"probe_acc": "linear probe of h"}, {"probe_acc": "features_probe_acc", "knn_acc": "features_knn_acc"}),
 }
 kind = KINDS.get((sys.argv + [""])[1]) or sys.exit(__doc__)
 
