@@ -25,7 +25,8 @@ KINDS = {
                  "outcomes": {"true_mrr_10": "MRR@10, all packages", "mrr_test": "MRR, test packages"}, "measured": list(BATCHES)[:-1]},
     "documents": {"job": "train-trials-documents.yaml", "set": ["task.node.data=documents/{}"], "batches": ["batch_size=128"], "data": "documents-",
                   "outcomes": {"probe_acc": "probe, documents"}, "measured": list(BATCHES)},
-    "images": {"job": "train-trials-images.yaml", "set": ["task.views-mlp.data=images/{}"], "batches": ["batch_size=256"], "data": "images-",
+    "images": {"job": "train-trials-images.yaml", "set": ["task.views-mlp.data=images/{}"], "data": "images-",
+               "batches": ["batch_size=256", "samplers=[uniform, knn, gcbs: {keep: 256}, mosaic: {lambda: 0.7}, batchsampler: {M: 1000, K: 100}, hard-negative, stratified]"],
                "outcomes": {"probe_acc": "probe, images"}, "measured": list(BATCHES)},
 }
 # Settings that are no samplers of their own.
