@@ -55,7 +55,7 @@ def measure(name, program, data, out):
         folder = pathlib.Path(out, f"batches-{part}")
         folder.mkdir(exist_ok=True)
         sets = [word for option in (*kind["set"], f"adam.rate={first['rate']}", f"temperature={first['temperature']}", f"seeds=[{first['seed']}]", "snapshots={every: 100000}")
-                for word in ("--set", option.format(part))]
+                for word in ("--set", option.replace("{}", part))]
         subprocess.run([program, "train", "-q", "-c", HERE / kind["job"], "--data", data, "-o", folder / "train", "--cache", pathlib.Path(out, "cache"),
                         "--threads", "1", "--workers", "1", *sets], check=True, stdout=subprocess.DEVNULL)
         (series,) = (folder / "train").glob("runs/*/series.h5")
@@ -73,12 +73,11 @@ def measure(name, program, data, out):
 
 
 def outcome():
-    titles = [title for kind in KINDS.values() for title in kind["outcomes"].values()]
+    kinds = {name: kind for name, kind in KINDS.items() if (HERE / f"trials-{name}.csv").exists()}
+    titles = [title for kind in kinds.values() for title in kind["outcomes"].values()]
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["entry", "data", "seed", *titles])
-    for name, kind in KINDS.items():
-        if not (HERE / f"trials-{name}.csv").exists():
-            continue
+    for name, kind in kinds.items():
         rows = [row for row in read(f"trials-{name}.csv") if row["set"] != "tune" and row["setting"] not in BESIDE[1:]]
         cells = {}
         for row in rows:

@@ -222,7 +222,7 @@ def show():
     print(f"{len(parts)} sets, seeds {', '.join(whole)}\n")
     print("| | " + " | ".join(kind.outcomes.values()) + " |\n| --- |" + " --- |" * len(kind.outcomes))
     features = values("uniform", [kind.alone[c] for c in kind.outcomes])
-    print(f"| cosine of the features | {cells(features, '.2f')} |\n| Uniform | {cells(values('uniform', kind.outcomes), '.2f')} |")
+    print(f"| {'cosine of the features' if kind.folder == 'beir' else 'the features alone'} | {cells(features, '.2f')} |\n| Uniform | {cells(values('uniform', kind.outcomes), '.2f')} |")
     print(f"| Uniform, beyond its features | {cells(values('uniform', kind.outcomes) - features, '+.2f')} |\n")
     print("| difference | rate, temperature | " + " | ".join(kind.outcomes.values()) + " |\n| --- | --- |" + " --- |" * len(kind.outcomes))
     chosen = tuned(rows)
