@@ -58,7 +58,7 @@ bool hn_league_is_cramped(const struct hn_league *p);
 // True if setting s is within the budget (NAN: any) and `best` is not significantly harder.
 bool hn_league_ties(const struct hn_league *p, int64_t s, int64_t best, double budget);
 
-// What to take within a budget of false negatives: a setting, or why there is none to name.
+// The setting to take within a budget of false negatives, or why there is none to name.
 struct hn_answer {
     int64_t setting; // -1 = none
     enum hn_answer_none { HN_NONE_OPEN, HN_NONE_NEEDED, HN_NONE_WITHIN } none;
