@@ -31,6 +31,13 @@ static bool is_weighting(const struct hn_overview *o, int64_t s, const char *nam
     return strcmp(hn_table_text(&o->results->runs, o->first[s], "weighting"), name) == 0;
 }
 
+// Settings that differ by their weighting alone.
+static bool is_beside(const struct hn_overview *o, int64_t a, int64_t b) {
+    return a != b && hn_rows_agree(&o->results->runs, o->first[a], o->first[b],
+                                   HN_COLUMNS("dataset", "step", "sampler", "params", "batch_size",
+                                              "temperature", "loss"));
+}
+
 static bool is_clamped(const struct hn_overview *o, int64_t s) {
     return hn_overview_mean(o, s, "clamp_rate").mean > clamped_max;
 }
@@ -51,7 +58,7 @@ static const char *measure_of(const struct hn_overview *o, int64_t s) {
 static struct base make_base(const struct hn_overview *o, int64_t none) {
     struct base b = {.none = none, .column = measure_of(o, none)};
     for (int64_t s = 0; s < o->settings; s++)
-        if (hn_overview_differ_by_weighting(o, none, s)) {
+        if (is_beside(o, none, s)) {
             b.beside++;
             b.judged |= hn_overview_difference(o, s, none, b.column).over == HN_OVER_SEEDS;
         }
@@ -70,7 +77,7 @@ static void put_group(FILE *html, const struct hn_overview *o, const struct base
                                          "Not significantly different: ", "More with "};
     int n = 0;
     for (int64_t s = 0; s < o->settings; s++) {
-        if (!hn_overview_differ_by_weighting(o, b->none, s) || is_clamped(o, s))
+        if (!is_beside(o, b->none, s) || is_clamped(o, s))
             continue;
         struct hn_mean d = change(o, b, s);
         if (isnan(d.mean) || hn_told_apart(d, true) != sign)
@@ -88,7 +95,7 @@ static void put_group(FILE *html, const struct hn_overview *o, const struct base
 static void put_apart(FILE *html, const struct hn_overview *o, const struct base *b, bool clamped) {
     int n = 0;
     for (int64_t s = 0; s < o->settings; s++) {
-        if (!hn_overview_differ_by_weighting(o, b->none, s) || is_clamped(o, s) != clamped ||
+        if (!is_beside(o, b->none, s) || is_clamped(o, s) != clamped ||
             (!clamped && !isnan(change(o, b, s).mean)))
             continue;
         fputs(n++       ? ", "

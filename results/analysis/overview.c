@@ -87,14 +87,6 @@ bool hn_overview_same_problem(const struct hn_overview *o, int64_t a, int64_t b)
     return agree(o, o->first[a], o->first[b], HN_OF_PROBLEM);
 }
 
-bool hn_overview_differ_by_weighting(const struct hn_overview *o, int64_t a, int64_t b) {
-    bool same = a != b;
-    for (int64_t i = 0; i < o->columns && same; i++)
-        same = o->identity[i].kind == HN_OF_WEIGHTING || o->identity[i].kind > HN_OF_SAMPLER ||
-               value_at(o, o->first[a], i) == value_at(o, o->first[b], i);
-    return same;
-}
-
 struct by_identity {
     const struct hn_overview *o;
     int seed;

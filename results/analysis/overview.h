@@ -77,8 +77,6 @@ const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
 struct hn_phrase hn_overview_label(const struct hn_overview *o, int64_t setting);
 // True if they differ at most by sampler, weighting and the options of both.
 bool hn_overview_same_problem(const struct hn_overview *o, int64_t a, int64_t b);
-// True if they are two that differ by weighting and its options alone.
-bool hn_overview_differ_by_weighting(const struct hn_overview *o, int64_t a, int64_t b);
 // The setting of the cell to which a row of a further table belongs, by its column `run`; -1: none.
 int64_t hn_overview_setting(const struct hn_overview *o, const struct hn_table *t, int64_t row);
 // All cells of a setting by seed, unfinished ones among them.

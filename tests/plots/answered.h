@@ -6,7 +6,6 @@
 #include "tests/test.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +21,6 @@ static const struct hn_column columns[] = {
     {"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
     {"params", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
     {"weighting", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
-    {"weighting_params", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
     {"tau_plus", HN_COLUMN_REAL, "1", "", HN_NEITHER, HN_ROLE_SETTING},
     {"batch_size", HN_COLUMN_INT, "items", "", HN_NEITHER, HN_ROLE_SETTING},
     {"seed", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_SETTING},
@@ -53,15 +51,11 @@ static struct cell at(const char *sampler, int seed, double fn, double hard) {
 }
 
 static void put(const struct cell *c) {
-    char tau_plus[32] = "";
-    if (isfinite(c->tau_plus))
-        snprintf(tau_plus, sizeof tau_plus, "tau_plus=%.9g", c->tau_plus);
     const struct hn_value row[] = {
         HN_TEXT_VALUE("dataset", dataset),
         HN_TEXT_VALUE("sampler", c->sampler),
         HN_TEXT_VALUE("params", c->params),
         HN_TEXT_VALUE("weighting", c->weighting),
-        HN_TEXT_VALUE("weighting_params", tau_plus),
         HN_REAL_VALUE("tau_plus", c->tau_plus),
         HN_INT_VALUE("batch_size", c->batch_size),
         HN_INT_VALUE("seed", c->seed),
