@@ -130,7 +130,7 @@ tsan: ## unit tests under the thread sanitizer
 # Threads may lose counts, of which only whether they are 0 is read; atomic ones take three times as long.
 coverage: ## lines and branches that WHAT=check, suites or all (the default) of the tests reach, by module; what they miss in build/coverage/missed.txt
 	$(Q)./deps.sh build test
-	$(again) run-coverage BUILD=$(BUILD)/coverage CFLAGS="-O1 -g -fno-inline" SANITIZE="--coverage -fprofile-update=single"
+	$(again) run-coverage BUILD=$(BUILD)/coverage CFLAGS="-O1 -g -fno-inline" SANITIZE="--coverage -fprofile-update=single" CPPFLAGS="-include tests/coverage.h"
 
 threads: ## the smoke job on four threads under the thread sanitizer
 	$(Q)./deps.sh build test dev
