@@ -32,6 +32,23 @@ void hn_test_entry(const char *name) {
     entry = name;
 }
 
+int64_t hn_test_lacks(struct hn_context *ctx, hn_test_action *action, void *data) {
+    enum { MAX = 5000 };
+    int64_t live = ctx->memory.live, made = 0;
+    for (enum hn_code code = HN_MEMORY; code && made < MAX; made++) {
+        ctx->memory.calls = 0;
+        ctx->memory.fail_at = made + 1;
+        code = action(ctx, data);
+        if (code && code != HN_MEMORY)
+            fprintf(stderr, "    allocation %d: %s\n", (int)made + 1, ctx->message);
+        CU_ASSERT_FATAL(code == HN_OK || code == HN_MEMORY);
+        CU_ASSERT_EQUAL_FATAL(ctx->memory.live, live);
+    }
+    ctx->memory.fail_at = 0;
+    CU_ASSERT_FATAL(made < MAX);
+    return made - 1;
+}
+
 static void (*body)(void);
 
 static void guarded(void) {

@@ -26,6 +26,11 @@ void hn_test_skip(const char *why);
 // them fails, its name is printed.
 void hn_test_entry(const char *name);
 
+// Every allocation of an action fails once. Each time it returns HN_MEMORY and leaves nothing
+// allocated; then nothing fails, and it returns HN_OK. Returns how many allocations it made.
+typedef enum hn_code hn_test_action(struct hn_context *ctx, void *data);
+int64_t hn_test_lacks(struct hn_context *ctx, hn_test_action *action, void *data);
+
 // HN_OK, or a failed assertion that prints the recorded message.
 #define HN_CHECK(ctx, call)                                                                        \
     do {                                                                                           \

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utime.h>
@@ -396,6 +397,252 @@ static void test_scratch_written(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// What the beginning of a file shows it to be, and nothing where that says nothing.
+static void test_beginnings(void) {
+    static const struct {
+        const char *head;
+        size_t n;
+        const char *packed, *other;
+    } cases[] = {
+        {"", 0, NULL, "is empty"},
+        {"version https://git-lfs.github.com/spec/v1\n", 43, "git lfs pull", "git lfs pull"},
+        {"\x1f\x8b\x08\x00", 4, "gunzip -k", "gunzip -k"},
+        {"\x1f", 1, NULL, NULL},
+        {"\x28\xb5\x2f\xfd", 4, "unzstd", "unzstd"},
+        {"BZh91AY", 7, "bunzip2 -k", "bunzip2 -k"},
+        {"PK\x03\x04 model/data.pkl", 20, NULL, "is a file of PyTorch"},
+        {"PK\x03\x04 x.npy", 11, NULL, "unzip"},
+        {"\x80\x04\x95\x40\0\0\0\0\0\0\0]", 12, NULL, "is a pickle of Python"},
+        {"\x80\x05\x95\x40\0\0\0\0\0\0\0]", 12, NULL, "is a pickle of Python"},
+        {"\x80\x03\x95\x40\0\0\0\0\0\0\0]", 12, NULL, NULL},
+        {"\x80\x04\x94\x40\0\0\0\0\0\0\0]", 12, NULL, NULL},
+        {"\x80\x04\x95\x40\0\0\0\1\0\0\0]", 12, NULL, NULL}, // no frame is so long
+        {"\x80\x04\x95\x40", 4, NULL, NULL},
+        {"<!DOCTYPE html><title>log in", 28, NULL, "is a web page"},
+        {"PAR1", 4, NULL, "Parquet"},
+        {"%PDF-1.5", 8, NULL, "is a PDF"},
+        {"MATLAB 5.0 MAT-file", 19, NULL, "-v7.3"},
+        {"0.5\t0.25\n", 9, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *packed = hn_file_packed(cases[i].head, cases[i].n);
+        const char *other = hn_file_other(cases[i].head, cases[i].n);
+        CU_ASSERT(cases[i].packed ? packed && strstr(packed, cases[i].packed) : !packed);
+        bool good = cases[i].other ? other && strstr(other, cases[i].other) : !other;
+        if (!good)
+            fprintf(stderr, "    case %d: %s\n", (int)i, other ? other : "nothing");
+        CU_ASSERT(good);
+    }
+}
+
+// Two names of one file, of which the file itself may be missing.
+static void test_same_file(void) {
+    char folder[300], a[400], b[400], link[400];
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(a, sizeof a, "%s/a", folder);
+    snprintf(b, sizeof b, "%s/./a", folder);
+    snprintf(link, sizeof link, "%s/b", folder);
+    CU_ASSERT_TRUE(hn_same_file(a, b)); // would be one
+    CU_ASSERT_FALSE(hn_same_file(a, link));
+    CU_ASSERT_FALSE(hn_same_file("/no/such/a", a));
+    put(a);
+    CU_ASSERT_TRUE(hn_same_file(a, b));
+    CU_ASSERT_FALSE(hn_same_file(a, link)); // one of them is there
+    CU_ASSERT_EQUAL(symlink("a", link), 0);
+    CU_ASSERT_TRUE(hn_same_file(a, link));
+    hn_fixture_remove(folder);
+}
+
+// Folders that cannot be made, by whoever runs the test; and those above a folder.
+static void test_folders(void) {
+    struct hn_context ctx;
+    char folder[300], path[400], too_long[5000];
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/a/b/c", folder);
+    for (int i = 0; i < 2; i++) // also where it is there
+        HN_CHECK(&ctx, hn_folder_make(&ctx, path));
+    CU_ASSERT_TRUE(exists(path));
+    HN_CHECK_FAILS(&ctx, hn_folder_make(&ctx, "/sys/hardneg/a"), HN_USAGE,
+                   "/sys/hardneg: cannot be made in the folder /sys/: ");
+    snprintf(path, sizeof path, "%s/file", folder);
+    put(path);
+    HN_CHECK_FAILS(&ctx, hn_folder_make(&ctx, path), HN_USAGE,
+                   "a file is where a folder is needed");
+    snprintf(path, sizeof path, "%s/file/a", folder);
+    HN_CHECK_FAILS(&ctx, hn_folder_make(&ctx, path), HN_USAGE,
+                   "a file is where a folder is needed");
+    memset(too_long, 'a', sizeof too_long - 1);
+    too_long[sizeof too_long - 1] = '\0';
+    too_long[300] = '\0';
+    HN_CHECK_FAILS(&ctx, hn_folder_make(&ctx, too_long), HN_USAGE, "too long");
+    too_long[300] = 'a';
+    int fd = -1;
+    CU_ASSERT_PTR_NULL(hn_temporary_file(&ctx, too_long, &fd));
+    CU_ASSERT_EQUAL(ctx.code, HN_USAGE);
+    snprintf(path, sizeof path, "%s/none/scratch", folder);
+    CU_ASSERT_PTR_NULL(hn_temporary_folder(&ctx, path));
+    CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "none/scratch: cannot be written"));
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
+// A file beside which temporary ones of this process stand under every name.
+static void test_names_used_up(void) {
+    struct hn_context ctx;
+    char folder[300], path[400], name[500];
+    int fd = -1;
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/a", folder);
+    char *first = hn_temporary_file(&ctx, path, &fd);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+    CU_ASSERT_EQUAL(close(fd), 0);
+    int length = (int)strlen(first) - 1; // its last digit is 0
+    for (int i = 1; i < 1000; i++) {
+        snprintf(name, sizeof name, "%.*s%d", length, first, i);
+        put(name);
+    }
+    hn_free(&ctx, first);
+    CU_ASSERT_PTR_NULL(hn_temporary_file(&ctx, path, &fd));
+    CU_ASSERT_EQUAL(ctx.code, HN_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "1000 temporary files stand beside it; remove "));
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
+// No folder for scratch files: the message says which variable names one.
+static void test_no_scratch(void) {
+    struct hn_context ctx;
+    const char *before = getenv("TMPDIR");
+    char *kept = before ? strdup(before) : NULL;
+    hn_context_init(&ctx, 1);
+    CU_ASSERT_EQUAL(setenv("TMPDIR", "/no/such/folder", 1), 0);
+    CU_ASSERT_PTR_NULL(hn_scratch_make(&ctx));
+    CU_ASSERT_EQUAL(ctx.code, HN_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "set TMPDIR"));
+    CU_ASSERT_EQUAL(kept ? setenv("TMPDIR", kept, 1) : unsetenv("TMPDIR"), 0);
+    free(kept);
+    hn_scratch_remove(&ctx, NULL);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static volatile sig_atomic_t asked, ticks;
+static void tick(int number) {
+    (void)number;
+    asked = ++ticks >= 3; // the first ones ask for nothing
+}
+
+// A folder that another process has: it is waited for, through signals that ask for nothing, until
+// it is free or a stop is asked for.
+static void test_taken_folder(void) {
+    struct hn_context ctx;
+    char folder[300], path[400], byte;
+    int ends[2], taken = -1;
+    struct sigaction action = {.sa_handler = tick}, before; // calls are not begun again
+    const struct itimerval beats = {{0, 20000}, {0, 20000}}, none = {{0, 0}, {0, 0}};
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/a", folder);
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    pid_t holder = fork();
+    CU_ASSERT_FATAL(holder >= 0);
+    if (holder == 0) {
+        int own;
+        bool good = !hn_folder_take(&ctx, path, &own) && own >= 0 && write(ends[1], "x", 1) == 1;
+        for (;;)
+            good ? (void)pause() : _exit(1);
+    }
+    CU_ASSERT_EQUAL_FATAL(read(ends[0], &byte, 1), 1);
+    CU_ASSERT_EQUAL_FATAL(sigaction(SIGALRM, &action, &before), 0);
+    ctx.stop = &asked;
+    CU_ASSERT_EQUAL(setitimer(ITIMER_REAL, &beats, NULL), 0);
+    HN_CHECK_FAILS(&ctx, hn_folder_take(&ctx, path, &taken), HN_INTERRUPTED, "interrupted");
+    CU_ASSERT_EQUAL(setitimer(ITIMER_REAL, &none, NULL), 0);
+    CU_ASSERT_EQUAL(sigaction(SIGALRM, &before, NULL), 0);
+    CU_ASSERT(ticks >= 3 && taken == -1);
+    CU_ASSERT(kill(holder, SIGKILL) == 0 && waitpid(holder, NULL, 0) == holder);
+    ctx.stop = NULL;
+    HN_CHECK(&ctx, hn_folder_take(&ctx, path, &taken)); // it ended with its process
+    CU_ASSERT(taken >= 0);
+    hn_folder_free(taken);
+    HN_CHECK(&ctx, hn_folder_take(&ctx, "/no/such/folder/a", &taken));
+    CU_ASSERT_EQUAL(taken, -1);
+    CU_ASSERT(close(ends[0]) == 0 && close(ends[1]) == 0);
+    hn_fixture_remove(folder);
+}
+
+// A file that was made elsewhere gets its name at once, or at the end of the outputs.
+static void test_adopting(void) {
+    struct hn_context ctx;
+    struct hn_outputs all;
+    char folder[300], from[400], to[400], none[400];
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(from, sizeof from, "%s/from", folder);
+    snprintf(to, sizeof to, "%s/to", folder);
+    snprintf(none, sizeof none, "%s/none", folder);
+    put(from);
+    HN_CHECK(&ctx, hn_file_adopt(&ctx, from, to));
+    CU_ASSERT(!exists(from) && exists(to));
+    HN_CHECK_FAILS(&ctx, hn_file_adopt(&ctx, from, to), HN_IO, "to: writing failed");
+    for (int last = HN_OK; last <= HN_DATA; last += HN_DATA) {
+        HN_CHECK(&ctx, hn_file_write_text(&ctx, from, "new"));
+        HN_CHECK(&ctx, hn_file_write_text(&ctx, to, "old"));
+        hn_outputs_begin(&ctx, &all);
+        HN_CHECK_FAILS(&ctx, hn_file_adopt(&ctx, none, to), HN_IO, "to: writing failed");
+        HN_CHECK(&ctx, hn_file_adopt(&ctx, from, to));
+        expect(to, "old");
+        expect(hn_outputs_find(&ctx, to), "new");
+        CU_ASSERT_STRING_EQUAL(hn_outputs_find(&ctx, none), none);
+        CU_ASSERT_EQUAL(hn_outputs_end(&ctx, &all, (enum hn_code)last), last);
+        expect(to, last ? "old" : "new");
+        CU_ASSERT_EQUAL(entries(folder), 1);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
+// Outputs of which one cannot be shown: its text does not fit on the disk, or its folder is gone.
+static void test_outputs_that_fail(void) {
+    struct hn_context ctx;
+    struct hn_outputs all;
+    struct hn_new_file file;
+    char folder[300], added[400], sub[400], in_sub[500];
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(added, sizeof added, "%s/added", folder);
+    snprintf(sub, sizeof sub, "%s/sub", folder);
+    snprintf(in_sub, sizeof in_sub, "%s/sub/file", folder);
+    HN_CHECK(&ctx, hn_file_write_text(&ctx, added, "old"));
+    hn_outputs_begin(&ctx, &all);
+    HN_CHECK(&ctx, hn_file_begin_adding(&ctx, added, &file));
+    (void)fputs("and new", file.out);
+    HN_CHECK(&ctx, hn_file_commit(&ctx, &file));
+    struct rlimit old, small;
+    CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 5;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &small), 0);
+    enum hn_code code = hn_outputs_end(&ctx, &all, HN_OK);
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &old), 0);
+    CU_ASSERT_EQUAL(code, HN_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "added: writing failed: File too large"));
+    expect(added, "old");
+
+    CU_ASSERT_EQUAL(mkdir(sub, 0777), 0);
+    hn_outputs_begin(&ctx, &all);
+    HN_CHECK(&ctx, hn_file_write_text(&ctx, in_sub, "new"));
+    hn_fixture_remove(sub);
+    HN_CHECK_FAILS(&ctx, hn_outputs_end(&ctx, &all, HN_OK), HN_IO, "sub/file: writing failed");
+    CU_ASSERT_EQUAL(entries(folder), 1);
+    HN_CHECK_FAILS(&ctx, hn_file_publish(&ctx, in_sub, added), HN_IO, "added: writing failed");
+    HN_CHECK_FAILS(&ctx, hn_file_begin_adding(&ctx, in_sub, &file), HN_USAGE, "sub/file");
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {{"of dead processes", test_of_dead_processes},
                                        {"of living processes", test_of_living_processes},
                                        {"of others", test_of_others},
@@ -406,6 +653,14 @@ static const struct hn_test tests[] = {{"of dead processes", test_of_dead_proces
                                        {"scratch folders", test_scratch},
                                        {"scratch folders that are written", test_scratch_written},
                                        {"adding", test_adding},
+                                       {"beginnings", test_beginnings},
+                                       {"same file", test_same_file},
+                                       {"folders", test_folders},
+                                       {"names used up", test_names_used_up},
+                                       {"no scratch folder", test_no_scratch},
+                                       {"a taken folder", test_taken_folder},
+                                       {"adopting", test_adopting},
+                                       {"outputs that fail", test_outputs_that_fail},
                                        {"open", test_open}};
 
 HN_TEST_MAIN("temporary", tests)
