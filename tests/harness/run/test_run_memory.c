@@ -10,12 +10,12 @@
 // first and the last call in the first job that has it. Otherwise a few are spread over each run.
 #include "datasets/h5.h"
 #include "datasets/synth.h"
+#include "tests/call_stacks.h"
 #include "tests/fixture.h"
 #include "tests/run_fixture.h"
 #include "tests/test.h"
 
 #include <dirent.h>
-#include <execinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,59 +142,6 @@ static int64_t from(void) {
 
 static int64_t tried, jobs;
 
-// The call stack of every allocation of a run, as a hash; the linker leads aligned_alloc(), which
-// hn_alloc() calls once for each, here.
-enum { CALLS = 1 << 16, SEEN = 1 << 17, DEPTH = 32 };
-static uint64_t stack_of[CALLS], seen[SEEN];
-static const struct hn_context *recorded; // NULL: no run is being recorded
-
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-    int64_t call = recorded ? recorded->memory.calls : CALLS;
-    if (call < CALLS) {
-        void *frame[DEPTH];
-        uint64_t hash = 0xcbf29ce484222325; // FNV-1a
-        for (int i = 0, n = backtrace(frame, DEPTH); i < n; i++)
-            hash = (hash ^ (uint64_t)(uintptr_t)frame[i]) * 0x100000001b3;
-        stack_of[call] = hash | 1;
-    }
-    return __real_aligned_alloc(alignment, size);
-}
-
-// Whether the stack is new, after which it is not.
-static bool take_stack(uint64_t hash) {
-    for (uint64_t at = hash % SEEN;; at = (at + 1) % SEEN) {
-        if (seen[at] == hash)
-            return false;
-        if (seen[at] == 0) {
-            seen[at] = hash;
-            return true;
-        }
-    }
-}
-
-// Leaves in stack_of[1 .. calls] only the first and last call of every stack that is new.
-static int64_t keep_new_stacks(int64_t calls) {
-    int64_t stacks = 0;
-    for (int64_t k = 1; k <= calls; k++) {
-        uint64_t hash = stack_of[k];
-        if (hash <= 1 || !take_stack(hash))
-            continue;
-        int64_t last = k;
-        for (int64_t j = k + 1; j <= calls; j++)
-            if (stack_of[j] == hash) {
-                stack_of[last] = last == k ? hash : 0;
-                last = j;
-            }
-        stacks++;
-        stack_of[k] = stack_of[last] = 1;
-    }
-    for (int64_t k = 1; k <= calls; k++)
-        stack_of[k] = stack_of[k] == 1;
-    return stacks;
-}
-
 static void fail_each(const char *samplers, const char *metrics, int64_t few) {
     struct hn_context ctx;
     struct hn_run_summary summary;
@@ -203,8 +150,7 @@ static void fail_each(const char *samplers, const char *metrics, int64_t few) {
     struct place p = make_place(&ctx);
     write_job(&p, samplers, metrics);
     hn_context_init(&ctx, 1);
-    memset(stack_of, 0, sizeof stack_of);
-    recorded = &ctx;
+    begin_recording(&ctx);
     HN_CHECK(&ctx, execute(&ctx, &p, &summary));
     recorded = NULL;
     CU_ASSERT_EQUAL(summary.failed, 0);

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every command in this process, whose allocations fail one at a time: the command ends with a
+// message and HN_MEMORY, or records that a cell has failed, or does without what it was for;
+// nothing stays allocated, and no temporary file is left.
+//
+// HN_STACKS=1: the first and the last call of each call stack of all commands; otherwise a few are
+// spread over each command.
+#include "core/files.h"
+#include "core/options/option_argv.h"
+#include "datasets/h5.h"
+#include "harness/cli/command.h"
+#include "tests/call_stacks.h"
+#include "tests/fixture.h"
+#include "tests/task_data.h"
+#include "tests/test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FEW = 4, WORDS = 40, LINE = 500 };
+
+// Standard output and errors of commands go nowhere.
+static int kept[2];
+static void be_silent(void) {
+    int nowhere = open("/dev/null", O_WRONLY);
+    fflush(NULL);
+    for (int i = 0; i < 2; i++) {
+        kept[i] = dup(STDOUT_FILENO + i);
+        CU_ASSERT_FATAL(kept[i] >= 0 && dup2(nowhere, STDOUT_FILENO + i) >= 0);
+    }
+    CU_ASSERT_EQUAL(close(nowhere), 0);
+}
+static void speak(void) {
+    fflush(NULL);
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_FATAL(dup2(kept[i], STDOUT_FILENO + i) >= 0 && close(kept[i]) == 0);
+}
+
+// A command as main() runs it. Words in single quotes may have blanks.
+static enum hn_code run_words(struct hn_context *ctx, const char *line) {
+    char text[LINE], *word[WORDS];
+    struct hn_option table[HN_COMMAND_OPTIONS];
+    int n = 0;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *at = text; *at && n < WORDS;) {
+        bool quoted = *at == '\'';
+        word[n++] = at += quoted;
+        at += strcspn(at, quoted ? "'" : " ");
+        if (*at)
+            *at++ = '\0';
+        at += strspn(at, " ");
+    }
+    const struct hn_command *command = hn_command_find(ctx, word[0]);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(command);
+    size_t shift = (command->params_size + 63) & ~(size_t)63;
+    hn_command_options(command, shift, table);
+    HN_SCOPE(ctx);
+    char *params = hn_zalloc(ctx, (int64_t)(shift + sizeof(struct hn_call)), 1);
+    const char **args = hn_zalloc(ctx, n, sizeof *args);
+    if (!params || !args || hn_options_init(ctx, table, params))
+        return HN_MEMORY;
+    struct hn_call *call = (struct hn_call *)(void *)(params + shift);
+    call->args = args;
+    call->line = text;
+    call->argc = n;
+    call->argv = word;
+    call->params = params;
+    enum hn_code code = hn_options_argv(ctx, table, params, n, word, args, &call->n_args);
+    return code ? code : hn_command_run(ctx, command, call);
+}
+
+static enum hn_code run_silently(struct hn_context *ctx, const char *line) {
+    be_silent();
+    enum hn_code code = run_words(ctx, line);
+    speak();
+    return code;
+}
+
+static void put(const char *path, const char *text) {
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    CU_ASSERT(fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+static void put_lines(const char *path, int n, int columns) {
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < columns; k++)
+            fprintf(f, "%d%s", (7 * i + k * k * (i + 3)) % 19 - 9, k < columns - 1 ? "\t" : "\n");
+    CU_ASSERT_EQUAL(fclose(f), 0);
+}
+
+static const char job[] = "version: 1\nsnapshots: s.h5\nsamplers: [uniform, knn]\nbatch_size: 8\n"
+                          "batches: 3\nsteps: [0]\nmetrics: [fn_ratio, histogram, hardness]\n"
+                          "figures: none\ntiming: {reps: 1, warmup: 0}\n";
+static const char trained[] =
+    "version: 1\ntask: {node: {data: documents, hidden: 4, out: 4}}\nsamplers: [uniform]\n"
+    "loss: other-view\nbatch_size: 16\nsteps: 2\nevaluate: 2\n";
+
+// The folder with what the commands read.
+static char folder[300];
+static void make_place(void) {
+    static const char *const lines[] = {
+        "synth -o s.h5 --n 48 --dim 4 --classes 3 --steps 2 --views 2",
+        "synth --kind retrieval -o r.h5 --n 40 --queries 8 --dim 4",
+        "synth --kind retrieval -o r2.h5 --n 40 --queries 8 --dim 4 --seed 2",
+        "run -c job.yaml -o page -q",
+        "run -c job.yaml -o other -q --set seeds=[3]",
+        "run -c job.yaml -o part1 -q --shard 1/2",
+        "run -c job.yaml -o part2 -q --shard 2/2",
+        "train -c train.yaml -o trainings -q --threads 1 --workers 1",
+        "import --queries four.tsv --corpus four.tsv --pairs pairs.tsv -o texts.h5 -q",
+        "price r.h5 --sheet 10 -o sheet.tsv -q",
+        "price r.h5 -o price.h5 -q"};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    CU_ASSERT_EQUAL_FATAL(chdir(folder), 0);
+    put("job.yaml", job);
+    put("train.yaml", trained);
+    put_lines("rows.tsv", 40, 5);
+    put_lines("four.tsv", 4, 3);
+    put("pairs.tsv", "a dog\ta cat\na cow\ta hen\na dog barks\ta pig\nthe sun\tthe moon\n");
+    put_lines("labels.txt", 40, 1);
+    put_lines("texts.txt", 48, 2);
+    CU_ASSERT_EQUAL(mkdir("documents", 0777), 0);
+    put_documents("documents");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        enum hn_code code = run_silently(&ctx, lines[i]);
+        if (code)
+            fprintf(stderr, "    %s: %s\n", lines[i], ctx.message);
+        CU_ASSERT_EQUAL_FATAL(code, HN_OK);
+    }
+}
+
+static void empty_out(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    hn_scratch_remove(&ctx, hn_strdup(&ctx, "out"));
+    CU_ASSERT_EQUAL(mkdir("out", 0777), 0);
+}
+
+static int temporary_files(void) {
+    int n = 0;
+    DIR *opened = opendir("out");
+    for (struct dirent *entry; opened && (entry = readdir(opened)) != NULL;)
+        n += strstr(entry->d_name, ".tmp-") != NULL;
+    if (opened)
+        (void)closedir(opened);
+    return n;
+}
+
+static void fail_at(const char *line, int64_t k, enum hn_code wanted) {
+    struct hn_context ctx;
+    empty_out();
+    hn_context_init(&ctx, 1);
+    ctx.memory.fail_at = k;
+    enum hn_code code = run_silently(&ctx, line);
+    bool said = *ctx.message || strncmp(line, "validate", 8) == 0; // which says it of each file
+    bool good = (code == HN_MEMORY && said) || code == wanted || code == HN_PARTIAL;
+    if (!good || ctx.memory.live != 0)
+        fprintf(stderr, "    %s, allocation %d: code %d, %lld bytes, \"%s\"\n", line, (int)k,
+                (int)code, (long long)ctx.memory.live, ctx.message);
+    CU_ASSERT_TRUE(good);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    CU_ASSERT_EQUAL(temporary_files(), 0);
+}
+
+static const struct {
+    const char *line;
+    enum hn_code code;
+} commands[] = {
+    {"synth -o out/s.h5 --n 40 --dim 4 --classes 3 --steps 2 --views 2"},
+    {"synth --kind retrieval -o out/r.h5 --n 40 --queries 8 --dim 4"},
+    {"import -e rows.tsv -l labels.txt -o out/s.h5"},
+    {"import --queries four.tsv --corpus four.tsv --pairs pairs.tsv -o out/p.h5"},
+    {"info s.h5"},
+    {"info r.h5"},
+    {"info s.h5 --json"},
+    {"validate s.h5 r.h5 --json"},
+    {"run -c job.yaml -o out --threads 1"},
+    {"run -c job.yaml -o out --dry-run"},
+    {"run -c job.yaml -o out --dry-run -v"},
+    {"run -c job.yaml -o page --explain"},
+    {"merge part1 part2 -o out/m.h5"},
+    {"report page --settings uniform -o out/page.html", HN_GNUPLOT},
+    {"report price.h5 -o out/price.html", HN_GNUPLOT},
+    {"export page --csv -o out/rows.csv"},
+    {"export page --latex --table settings -o out/rows.tex"},
+    {"export page --json -o out/rows.json"},
+    {"export trainings --markdown -o out/rows.md"},
+    {"compare page page --json"},
+    {"compare page other --markdown out/m.md --junit out/j.xml", HN_NOTHING},
+    {"compare page other --match name --gate fn_ratio:+0.2", HN_NOTHING},
+    {"status page part1 --json"},
+    {"status ."},
+    {"sample s.h5 --sampler gcbs -b 16 -o out/b.npy"},
+    {"sample s.h5 --sampler '{mined: {n: 3}}' -b 16 -o out/b.jsonl"},
+    {"sheet s.h5 --texts texts.txt -b 16 -o out/sheet.html"},
+    {"mine r.h5 -n 2 -o out/m.npy --scores out/s.npy"},
+    {"mine r.h5 -n 2 -o out/m.jsonl --take draw --absolute-margin 0.1"},
+    {"mine r.h5 -n 2 --rows 1/1 -o out/m.jsonl"},
+    {"price r.h5 -n 2"},
+    {"price r.h5 -o out/p.h5 --json"},
+    {"price r.h5 --sheet 10 -o out/sheet.tsv"},
+    {"price r.h5 --sheet 10 --trials 3"},
+    {"price r.h5 --for '-n 2 --min-rank 2' --json"},
+    {"evaluate r.h5 --k 1,5 --per-query out/q.tsv"},
+    {"evaluate r.h5 --k 1,5 --dim 2"},
+    {"evaluate r.h5 --against r2.h5 --json"},
+    {"overlap texts.h5 texts.h5 --json"},
+    {"choose s.h5 --max-excess 5 -b 8 --seeds 2 --batches 4 -c job.yaml"},
+    {"train -c train.yaml -o out --threads 1 --workers 1"},
+    {"train -c train.yaml -o out --threads 1 --workers 1 --dry-run"},
+    {"reproduce --list --data s.h5 --json"},
+    {"list --json"},
+    {"list sampler knn"},
+    {"man"},
+    {"completion bash"},
+    {"doctor --no-noise --json"},
+    {"bench walk --n 200 --dim 4 --M 20 --K 5 --batch-size 8 --reps 1 --warmup 0 --json"},
+};
+
+static void test_lacks(void) {
+    make_place();
+    char *path = getenv("PATH"), *before = path ? strdup(path) : NULL;
+    CU_ASSERT_EQUAL(setenv("PATH", "/nowhere", 1), 0); // without gnuplot no figure is drawn
+    bool by_stack = getenv("HN_STACKS");
+    int64_t all = 0, failed = 0;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct hn_context ctx;
+        const char *line = commands[i].line;
+        empty_out();
+        hn_context_init(&ctx, 1);
+        begin_recording(&ctx);
+        enum hn_code code = run_silently(&ctx, line);
+        recorded = NULL;
+        if (code != commands[i].code)
+            fprintf(stderr, "    %s: code %d: %s\n", line, (int)code, ctx.message);
+        CU_ASSERT_EQUAL(code, commands[i].code);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+        int64_t calls = ctx.memory.calls, step = by_stack ? 1 : hn_max(1, calls / FEW);
+        CU_ASSERT_FATAL(calls > 0 && calls < CALLS);
+        if (by_stack)
+            (void)keep_new_stacks(calls);
+        for (int64_t k = by_stack ? 1 : 1 + (int64_t)i % step; k <= calls; k += step)
+            if (!by_stack || stack_of[k]) {
+                fail_at(line, k, commands[i].code);
+                failed++;
+            }
+        all += calls;
+    }
+    if (by_stack)
+        fprintf(stderr, "    %d of %d allocations failed\n", (int)failed, (int)all);
+    CU_ASSERT_EQUAL(before ? setenv("PATH", before, 1) : unsetenv("PATH"), 0);
+    free(before);
+    CU_ASSERT_EQUAL(chdir("/"), 0);
+    hn_fixture_remove(folder);
+}
+
+static const struct hn_test tests[] = {{"lacks", test_lacks}};
+
+int main(int argc, char **argv) {
+    hn_h5_quiet();
+    return hn_test_main(argc, argv, "commands", tests, 1);
+}
