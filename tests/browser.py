@@ -65,8 +65,10 @@ class Browser:
         self.loaded = False
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=address)
-        while not self.run("document.readyState === 'complete' && location.protocol === 'file:'"):
+        while not self.run("document.readyState === 'complete' && location.protocol !== 'about:'"):
             pass
+        if self.run("location.protocol !== 'file:'"):
+            sys.exit("browser.py: Chromium cannot open " + address)
 
     def run(self, expression):
         got = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
@@ -219,6 +221,10 @@ def main():
         const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
         return names.length > 0 && names.every((n, i) => n.left >= whole.left && n.right <= whole.right + 1 &&
             marks.every(m => !meet(n, m)) && names.every((o, k) => k <= i || !meet(n, o))); })()"""))
+    check("nor whiskers and the front's line, where there is space beside", b.run("""(() => {
+        const boxes = s => [...document.querySelectorAll(s)].map(e => e.getBoundingClientRect()), names = boxes(".chart .name");
+        const over = (n, l) => Math.min(n.right, l.right) - Math.max(n.left, l.left) > 8 && l.top > n.top + 4 && l.bottom < n.bottom - 4;
+        return names.filter(n => boxes(".chart .whisker").some(l => l.height < 4 && over(n, l))).length <= names.length / 4; })()"""))
     heights = "[...document.querySelectorAll('.mark')].map(m => m.getAttribute('transform')).join()"
     axis = "[...document.querySelectorAll('.chart text')].map(t => t.textContent).find(t => t.startsWith('hardness'))"
     measures = b.run("[...document.querySelectorAll('[name=measure]')].map(r => r.value)")
@@ -396,4 +402,5 @@ def end(b, page):
     return failed > 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

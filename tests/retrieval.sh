@@ -903,12 +903,14 @@ assert all(abs(kept[s['setting']][1] / s['negatives'] - s['false_negatives']) < 
 total = {s: sum(n for x, n in zip(a['setting'].asstr()[:], a['candidates'][:]) if x == s) for s in text('setting')}
 assert set(total.values()) == {700 * 200}, total
 page, top = open('price.html').read(), want['settings'][0]
-assert re.search(r'The 10 best of every query</b>: hardness %.2f, %.3g %% false' % (top['hardness'], 100 * top['false_negatives']), page)
+assert re.search(r'the 10 best</small></td><td class=n>%.2f</td><td class=n>%.3g ' % (top['hardness'], 100 * top['false_negatives']), page)
 for words, part in ('half', .5), ('a fifth', .2), ('a twentieth', .05):
-    said = re.search(r'<li>At most %s of that [^:]*: (.*)</li>' % words, page).group(1)
+    said = re.search(r'<tr><th scope=row>[0-9.]+ .%s.</th><td(.*)</tr>' % words, page).group(1)
     run = subprocess.run(['$hardneg', 'price', 'many.h5', '--recommend', '--json', '--max-fn', repr(part * top['false_negatives'])], capture_output=True)
     best = json.loads(run.stdout)['recommended'] or 'no setting is shown'
     assert best in said, (words, best, said)
+    command = re.search('data-command=.hardneg (.*?) -o ', said)
+    assert not command or command[1].endswith(best) and subprocess.run(['$hardneg', *command[1].split(), '-o', 'taken.jsonl']).returncode == 0, said
 empty = sum(s['none'] > .1 for s in want['settings'])
 assert '<p>Not named, as more than 10 %% of the queries are left without a negative: %d of %d settings' % (empty, len(want['settings'])) in page
 assert '<svg' in page"
@@ -974,7 +976,7 @@ page = open('judged.html').read()
 run = lambda *more: json.loads(subprocess.run(['$hardneg', 'price', 'many.h5', '--judged', 'judged.tsv', '--json', *more], capture_output=True).stdout)
 top = run()['settings'][0]['false_negatives']
 for words, part in ('half', .5), ('a fifth', .2), ('a twentieth', .05):
-    said = re.search(r'<li>At most %s of that [^:]*: (.*)</li>' % words, page).group(1)
+    said = re.search(r'<tr><th scope=row>[0-9.]+ .%s.</th><td(.*)</tr>' % words, page).group(1)
     best = run('--recommend', '--max-fn', repr(part * top))['recommended'] or 'no setting is shown'
     assert best in said, (words, best, said)"
     # A second judge, in a copy and in a column of its own: the same numbers.

@@ -10,7 +10,7 @@ enum { NAMED_MAX = 14 };
 struct view {
     struct hn_page *page;
     const struct hn_table *t;
-    struct hn_panel *panel[2]; // false negatives; queries without any
+    struct hn_panel *panel[2]; // false negatives; queries without any, NULL if all get some
 };
 
 // Options of `mine`, as users read them.
@@ -67,15 +67,18 @@ static void draw_families(const struct view *v) {
     for (int f = 0; f < FAMILIES; f++) {
         struct hn_series *s[2];
         for (int k = 0; k < 2; k++)
-            s[k] = hn_panel_series(v->page, v->panel[k], k ? "" : families[f].label,
-                                   k ? HN_LOOK_LINE : HN_LOOK_MARKS, hn_line_number(f));
+            s[k] = !v->panel[k]
+                       ? NULL
+                       : hn_panel_series(v->page, v->panel[k], k ? "" : families[f].label,
+                                         k ? HN_LOOK_LINE : HN_LOOK_MARKS, hn_line_number(f));
         for (int64_t row = 0; row < v->t->rows; row++) {
             if (strcmp(hn_table_text(v->t, row, "family"), families[f].family) != 0 ||
                 !is_drawn(v, row))
                 continue;
             double y = hn_table_real(v->t, row, "hardness");
             hn_series_add(s[0], false_of(v, row), y);
-            hn_series_add(s[1], 100 * hn_table_real(v->t, row, "none"), y);
+            if (s[1])
+                hn_series_add(s[1], 100 * hn_table_real(v->t, row, "none"), y);
         }
     }
 }
@@ -106,13 +109,22 @@ static void draw_front(const struct view *v) {
     }
 }
 
+static bool leaves_any(const struct hn_table *t) {
+    for (int64_t row = 0; row < t->rows; row++)
+        if (hn_table_real(t, row, "none") > 0)
+            return true;
+    return false;
+}
+
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct view v = {.page = page, .t = hn_results_table(r, "price")};
     v.panel[0] =
         hn_page_panel(page, "", "false negatives (%)", "hardness (deviations over far candidates)");
-    v.panel[1] = hn_page_panel(page, "", "queries without a negative (%)", "");
-    v.panel[1]->x.zero = true;
-    v.panel[1]->x.largest = 100;
+    if (leaves_any(v.t)) {
+        v.panel[1] = hn_page_panel(page, "", "queries without a negative (%)", "");
+        v.panel[1]->x.zero = true;
+        v.panel[1]->x.largest = 100;
+    }
     set_range(&v);
     draw_intervals(&v);
     draw_front(&v);
@@ -122,6 +134,9 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     page->columns = 2;
     page->width = 6.4;
     page->panel_height = 3.2;
+    hn_page_say(page, v.panel[1] ? "Right: the queries that a setting leaves without any negative, "
+                                   "at the same hardness."
+                                 : "Every setting leaves each query a negative.");
     const char *by = v.t->rows > 0 ? hn_table_text(v.t, 0, "by") : "";
     if (strcmp(by, "ranks") == 0)
         hn_page_say(page, "No pair was judged: shares are of the rank model, which has no "
@@ -139,8 +154,7 @@ const struct hn_figure hn_price = {
     .id = "price",
     .title = "what settings of mining cost",
     .caption = "Left: higher is harder, further left has fewer false negatives; the line joins the "
-               "Pareto-optimal settings. Right: the queries that a setting leaves "
-               "without any negative, at the same hardness.",
+               "Pareto-optimal settings.",
     .source = "none",
     .table = "price",
     .columns = HN_COLUMNS("family", "value", "by", "hardness", "hardness_lo", "hardness_hi",

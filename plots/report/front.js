@@ -79,30 +79,6 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
     // Where nothing was compared no budget has an answer.
     first.querySelector(".takes tr[hidden]") ? first.querySelector(".takes").append(under) : under.remove();
 
-    // A setting as an item of a job, or the command that decides, copied by a click.
-    const copy = async (link) => {
-        const text = link.dataset.command ?? "- " + link.dataset.yaml, before = [...link.childNodes];
-        try { await navigator.clipboard.writeText(text); } catch {
-            const area = make("textarea", text);
-            link.after(area);
-            area.select();
-            document.execCommand("copy");
-            area.remove();
-        }
-        if (link.dataset.copied) return;
-        link.dataset.copied = text;
-        link.textContent = link.dataset.command ? "command copied" : "copied as YAML";
-        setTimeout(() => { link.replaceChildren(...before); delete link.dataset.copied; }, 1200);
-    };
-    first.querySelector(".takes").addEventListener("click", event => {
-        const link = event.target.closest("a[data-yaml], a[data-command]");
-        if (!link) return;
-        event.preventDefault();
-        copy(link);
-    });
-    for (const link of first.querySelectorAll("a[data-yaml]")) link.title = "copy as YAML of a job: " + link.dataset.yaml;
-    for (const link of first.querySelectorAll("a[data-command]")) link.title = "copy: " + link.dataset.command;
-
     // To a row and back.
     let picked = null; // the row that was gone to
     const info = make("div", "", {className: "picked", hidden: true}), ticked = [];
@@ -242,47 +218,63 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
             if (to > from) picture.append(svg("rect", {class: "budget", x: from, width: to - from, y: box.top, height: bottom - box.top}));
             picture.append(svg("line", {class: "uniform", x1: from, x2: from, y1: box.top, y2: bottom}));
         }
+        const stairs = []; // the front's line, as segments
         if (x === "fn") {
-            const line = points.filter(p => p.front.startsWith("●")).sort((p, q) => p.x - q.x);
-            picture.append(svg("path", {class: "stair", d: line.map((p, i) => i ? `H${xs.place(p.x)}V${ys.place(p.y)}` : `M${xs.place(p.x)},${ys.place(p.y)}`).join("")}));
+            const line = points.filter(p => p.front.startsWith("●")).sort((p, q) => p.x - q.x).map(p => [xs.place(p.x), ys.place(p.y)]);
+            line.slice(1).forEach(([px, py], i) => stairs.push([...line[i], px, line[i][1]], [px, line[i][1], px, py]));
+            picture.append(svg("path", {class: "stair", d: line.map(([px, py], i) => i ? `H${px}V${py}` : `M${px},${py}`).join("")}));
         }
         const dearest = Math.max(...points.map(p => p.n.cost).filter(isFinite)), taken = [];
+        const lines = stairs.map(([x0, y0, x1, y1]) => [Math.min(x0, x1) - 1, Math.min(y0, y1) - 1, Math.max(x0, x1) + 1, Math.max(y0, y1) + 1]);
         for (const p of points) {
             const size = p.n.cost > 0 ? Math.max(0, 1 + Math.log10(p.n.cost / dearest) / 6) : 0;
+            const reach = (half, scale) => half > 0 ? Math.abs(scale.place(half) - scale.place(0)) : 0;
             p.at = [xs.place(p.x), ys.place(p.y)];
             p.r = 3.5 + 4.5 * Math.sqrt(size);
+            p.wide = x === "fn" ? reach(100 * p.n.fn.half, xs) : 0;
+            p.high = reach(p.n.hard.half, ys);
             p.colour = `rgb(${palette[own(p.row).line % 100]})`;
             taken.push([p.at[0] - p.r, p.at[1] - p.r, p.at[0] + p.r, p.at[1] + p.r]);
+            lines.push([p.at[0] - p.wide, p.at[1] - 1, p.at[0] + p.wide, p.at[1] + 1], [p.at[0] - 1, p.at[1] - p.high, p.at[0] + 1, p.at[1] + p.high]);
         }
         const ruler = svg("text", {class: "name"});
         picture.append(ruler);
         const widthOf = text => { ruler.textContent = text; return Math.max(ruler.getComputedTextLength(), 5 * text.length) + 2; };
-        const clear = b => b[0] >= box.left && b[2] <= box.width && b[1] >= 0 && b[3] <= bottom && taken.every(t => b[0] >= t[2] || b[2] <= t[0] || b[1] >= t[3] || b[3] <= t[1]);
-        for (const p of [...points].sort((a, b) => (b.front !== "") - (a.front !== ""))) {
-            const width = widthOf(p.n.label), [px, py] = p.at, r = p.r + 3;
-            const spots = [[px + r, py - 7], [px - r - width, py - 7], [px - width / 2, py - r - 14], [px - width / 2, py + r],
-                [px + r, py - r - 13], [px - r - width, py - r - 13], [px + r, py + r - 2], [px - r - width, py + r - 2]];
-            for (const [left, top] of points.length > 60 ? [] : spots) {
-                const b = [left, top, left + width, top + 14];
-                if (!clear(b)) continue;
-                taken.push(b);
-                p.name = svg("text", {class: "name", x: left, y: top + 11, "data-own": own(p.row).sampler}, p.n.label);
-                break;
-            }
+        const meet = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
+        const clear = b => b[0] >= box.left && b[2] <= box.width && b[1] >= 0 && b[3] <= bottom && !taken.some(t => meet(b, t));
+        // Clear of whiskers and of the front's line; if no place is, on them rather than nowhere.
+        // Of more points than have space for names the table's and those on the line have theirs, and each other sampler its own once.
+        const answers = new Set([...document.querySelectorAll(".take:not([hidden]) tr:not([hidden]) a[href^='#s']")].filter(link => link.offsetParent).map(link => link.hash.slice(1)));
+        const online = p => p.front.startsWith("●"), rank = p => 4 * answers.has(p.row.cells[0].id) + 2 * online(p) + (p.front !== "");
+        const ranked = [...points].sort((a, b) => rank(b) - rank(a));
+        const many = points.length > 20, named = new Set();
+        const place = (p, text, over) => {
+            const width = widthOf(text), [px, py] = p.at, r = p.r + 3, far = Math.max(p.r, p.wide) + 3;
+            const spots = [[px + far, py - 7], [px - far - width, py - 7], [px + r, py - r - 13], [px - r - width, py - r - 13], [px + r, py + r - 2],
+                [px - r - width, py + r - 2], [px - width / 2, py - Math.max(p.r, p.high) - 17], [px - width / 2, py + Math.max(p.r, p.high) + 3], [px + r, py - 7], [px - r - width, py - 7]];
+            const spot = spots.find(([left, top]) => clear([left, top, left + width, top + 14]) && (over || !lines.some(l => meet([left, top + 2, left + width, top + 13], l))));
+            if (!spot) return;
+            taken.push([spot[0], spot[1], spot[0] + width, spot[1] + 14]);
+            p.name = svg("text", {class: "name", x: spot[0], y: spot[1] + 11, "data-own": own(p.row).sampler}, text);
+            named.add(own(p.row).sampler);
+        };
+        for (const over of [false, true]) for (const p of ranked) {
+            const {sampler} = own(p.row);
+            if (!p.name && (!many || online(p))) place(p, p.n.label, over);
+            if (!p.name && many && (over || !online(p)) && !named.has(sampler)) place(p, sampler, over);
         }
         ruler.remove();
         for (const p of points) {
             const mark = svg("g", {class: "mark", tabindex: 0, role: "link", transform: `translate(${p.at})`, "data-own": own(p.row).sampler,
                 "data-row": p.row.cells[0].id, "aria-label": p.n.label + ": " + inWords(p.n)});
-            const whisker = (half, scale, vertical) => {
-                if (!(half > 0)) return;
-                const length = Math.abs(scale.place(half) - scale.place(0)), [px, py] = p.at;
-                const [least, most] = vertical ? [box.top - py, bottom - py] : [box.left - px, right - px];
+            const whisker = (length, vertical) => {
+                if (!length) return;
+                const [px, py] = p.at, [least, most] = vertical ? [box.top - py, bottom - py] : [box.left - px, right - px];
                 const from = Math.max(-length, least), to = Math.min(length, most); // within the axes
                 mark.append(svg("path", {class: "whisker", stroke: p.colour, d: vertical ? `M0,${from}V${to}` : `M${from},0H${to}`}));
             };
-            whisker(p.n.hard.half, ys, true);
-            if (x === "fn") whisker(100 * p.n.fn.half, xs, false);
+            whisker(p.high, true);
+            whisker(p.wide, false);
             const shape = shapes[order[(Math.floor(own(p.row).line / 100) + 12) % 13]](p.r), open = p.front.startsWith("○");
             mark.append(svg("path", open ? {d: shape, fill: "none", stroke: p.colour, "stroke-width": 1.6} : {d: shape, fill: p.colour}), svg("circle", {class: "ring", r: p.r + 5}));
             const open_tip = () => {
@@ -304,7 +296,7 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
         lit();
     };
     const update = () => {
-        for (const take of takes) take.hidden = take.dataset.front !== of.value;
+        for (const part of [...takes, ...document.querySelectorAll(".why [data-front]")]) part.hidden = part.dataset.front !== of.value;
         const all = steps();
         step.max = all.length - 1;
         const from = filter && filter.value.startsWith("=") ? all.indexOf(parseFloat(filter.value.slice(1))) : -1;

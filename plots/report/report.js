@@ -205,6 +205,30 @@ for (const figure of document.querySelectorAll("figure")) {
     }), " ");
 }
 
+// A setting as an item of a job, or the command that decides, copied by a click.
+const copy = async (link) => {
+    const text = link.dataset.command ?? "- " + link.dataset.yaml, before = [...link.childNodes];
+    try { await navigator.clipboard.writeText(text); } catch {
+        const area = make("textarea", text);
+        link.after(area);
+        area.select();
+        document.execCommand("copy");
+        area.remove();
+    }
+    if (link.dataset.copied) return;
+    link.dataset.copied = text;
+    link.textContent = link.dataset.command ? "command copied" : "copied as YAML";
+    setTimeout(() => { link.replaceChildren(...before); delete link.dataset.copied; }, 1200);
+};
+document.querySelector(".takes")?.addEventListener("click", event => {
+    const link = event.target.closest("a[data-yaml], a[data-command]");
+    if (!link) return;
+    event.preventDefault();
+    copy(link);
+});
+for (const link of document.querySelectorAll(".takes a[data-yaml]")) link.title = "copy as YAML of a job: " + link.dataset.yaml;
+for (const link of document.querySelectorAll(".takes a[data-command]")) link.title = "copy: " + link.dataset.command;
+
 // Lights again what is drawn anew.
 let lit = () => {};
 // A sampler in all figures and rows at once: pointed at, or chosen by its button.

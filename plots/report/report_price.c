@@ -24,13 +24,6 @@ static double percent(const struct hn_table *t, int64_t row, const char *column)
     return 100 * value(t, row, column);
 }
 
-// ".74 % false negatives [.70, .78]", or without an interval.
-static void put_share(FILE *html, const struct hn_table *t, int64_t row) {
-    fprintf(html, "%.3g %% false negatives", percent(t, row, "false_negatives"));
-    if (isfinite(value(t, row, "false_hi")))
-        fprintf(html, " [%.3g, %.3g]", percent(t, row, "false_lo"), percent(t, row, "false_hi"));
-}
-
 // The n best of every query: the setting that takes nothing else away; -1: it is not there.
 static int64_t top_of(const struct hn_table *t) {
     for (int64_t row = 0; row < t->rows; row++)
@@ -48,19 +41,35 @@ static int64_t named_within(const struct hn_table *t, const char *column) {
     return -1;
 }
 
+// The command that mines with a setting, copied by a click.
+static void put_command(FILE *html, const struct hn_table *t, int64_t row) {
+    fputs("<a href=\"#settings\" data-command=\"hardneg mine", html);
+    hn_html_word(html, hn_table_text(t, row, "dataset"));
+    hn_html(html, " --step %.0f -n %.0f --depth %.0f %s -o negatives.jsonl\"><code>%s</code></a>",
+            value(t, row, "step"), value(t, row, "wanted"), value(t, row, "depth"),
+            hn_table_text(t, row, "setting"), hn_table_text(t, row, "setting"));
+}
+
+static void put_row(FILE *html, const struct hn_table *t, int64_t row, const char *note) {
+    fputs("<td>", html);
+    put_command(html, t, row);
+    fprintf(html, "%s</td><td class=n>%.2f</td><td class=n>%.3g", note, value(t, row, "hardness"),
+            percent(t, row, "false_negatives"));
+    if (isfinite(value(t, row, "false_hi")))
+        fprintf(html, " <small>[%.3g, %.3g]</small>", percent(t, row, "false_lo"),
+                percent(t, row, "false_hi"));
+    fprintf(html, "</td><td class=n>%.2g</td></tr>\n", percent(t, row, "none"));
+}
+
 static void put_budget(FILE *html, const struct hn_table *t, int64_t top, const char *words,
                        double part, const char *column) {
-    double share = part * value(t, top, "false_negatives");
     int64_t row = named_within(t, column);
-    fprintf(html, "<li>At most %s of that (%.3g %%): ", words, 100 * share);
-    if (row < 0) {
-        fputs("no setting is shown to be within.</li>\n", html);
-        return;
-    }
-    hn_html(html, "<code>%s</code> is the hardest, hardness %.2f, ",
-            hn_table_text(t, row, "setting"), value(t, row, "hardness"));
-    put_share(html, t, row);
-    fprintf(html, "; %.2g %% of the queries get none.</li>\n", percent(t, row, "none"));
+    fprintf(html, "<tr><th scope=row>%.3g (%s)</th>", part * percent(t, top, "false_negatives"),
+            words);
+    if (row < 0)
+        fputs("<td colspan=4>no setting is shown to be within</td></tr>\n", html);
+    else
+        put_row(html, t, row, "");
 }
 
 static void put_source(FILE *html, const struct hn_table *t) {
@@ -105,33 +114,38 @@ void hn_html_price_answer(FILE *html, const struct hn_results *r) {
                    {"a twentieth", 0.05, "within_twentieth"}};
     const struct hn_table *t = hn_results_table(r, "price");
     int64_t top = top_of(t);
-    hn_html(html, "<p>%s, step %.0f: %.0f negatives of each of %.0f queries. ",
+    hn_html(html,
+            "<div class=\"takes priced\"><table class=take><caption>%s, step %.0f: %.0f negatives of "
+            "each of %.0f queries</caption>\n",
             hn_table_text(t, 0, "dataset"), value(t, 0, "step"), value(t, 0, "wanted"),
             value(t, 0, "queries"));
-    put_source(html, t);
-    fputs("</p>\n", html);
-    if (top < 0)
-        return;
-    fprintf(html, "<p><b>The %.0f best of every query</b>: hardness %.2f, ",
-            value(t, top, "wanted"), value(t, top, "hardness"));
-    put_share(html, t, top);
-    fputs(".</p>\n", html);
-    if (isfinite(value(t, top, "false_hi")) && value(t, top, "false_negatives") > 0) {
-        fputs("<ul>\n", html);
-        for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++)
-            put_budget(html, t, top, budgets[i].words, budgets[i].part, budgets[i].column);
-        fputs("</ul>\n", html);
-        put_empty(html, t);
+    fputs("<thead><tr><th scope=col title=\"false negatives, at most\">Budget (%)</th><th "
+          "scope=col>Take</th><th scope=col class=n>Hardness</th><th scope=col class=n>False "
+          "negatives (%)</th><th scope=col class=n>Queries left without (%)</th></tr></thead>\n"
+          "<tbody>\n",
+          html);
+    bool named = top >= 0 && isfinite(value(t, top, "false_hi")) &&
+                 value(t, top, "false_negatives") > 0;
+    if (top >= 0) {
+        char note[48];
+        snprintf(note, sizeof note, " <small>the %.0f best</small>", value(t, top, "wanted"));
+        fputs("<tr><th scope=row>any</th>", html);
+        put_row(html, t, top, note);
     }
-    fprintf(
-        html,
-        "<p class=soft><code>hardneg mine FILE -n %.0f --depth %.0f SETTING -o "
-        "negatives.jsonl</code> takes these negatives. Hardness: score over that of the "
-        "query's far candidates, in their deviations, mean over negatives. A setting is shown "
-        "to be within a share as <code>price --recommend</code> does it: all of them are tested "
-        "together, at 5 %%. Queries that the encoder was trained on "
-        "make margins look cheap.</p>\n",
-        value(t, 0, "wanted"), value(t, 0, "depth"));
+    for (size_t i = 0; i < sizeof budgets / sizeof *budgets && named; i++)
+        put_budget(html, t, top, budgets[i].words, budgets[i].part, budgets[i].column);
+    fputs("</tbody></table></div>\n<p class=\"soft caveat\">", html);
+    put_source(html, t);
+    fputs("</p>\n<details class=why id=why><summary>What hardness is, and what the numbers "
+          "assume</summary>\n",
+          html);
+    if (named)
+        put_empty(html, t);
+    fputs("<p class=soft>Hardness: score over that of the query's far candidates, in their "
+          "deviations, mean over negatives. A setting is shown to be within a share as "
+          "<code>price --recommend</code> does it: all of them are tested together, at 5 %. "
+          "Queries that the encoder was trained on make margins look cheap.</p>\n</details>\n",
+          html);
 }
 
 #define NAME "<th scope=row><code>%s</code></th>"

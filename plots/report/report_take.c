@@ -13,21 +13,13 @@
 #include <math.h>
 #include <string.h>
 
-// Characters that neither YAML nor a shell reads as anything else.
-static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
-
-static void put_bytes(FILE *html, const char *text, int length) {
-    for (const char *end = text + length; text < end; text++)
-        fprintf(html, strchr("&<>\"'", *text) ? "&#%d;" : "%c", *text);
-}
-
 // The value of an option as YAML: quoted unless it is a number or a plain word.
 static void put_yaml_value(FILE *html, const char *text, int length) {
-    bool quoted = (int)strspn(text, plain) < length;
+    bool quoted = (int)strspn(text, hn_html_plain) < length;
     fputs(quoted ? "&#34;" : "", html);
     for (const char *at = text; at < text + length; at++) {
         fputs(quoted && strchr("\\\"", *at) ? "\\" : "", html);
-        put_bytes(html, at, 1);
+        hn_html_bytes(html, at, 1);
     }
     fputs(quoted ? "&#34;" : "", html);
 }
@@ -47,23 +39,11 @@ static void put_yaml(FILE *html, const struct hn_overview *o, int64_t s) {
     fputs(*joint == ',' ? "}" : "", html);
 }
 
-// A word of a command, in quotes where a shell wants them.
-static void put_word(FILE *html, const char *word) {
-    bool quoted = word[strspn(word, plain)] != '\0';
-    fputs(quoted ? " &#39;" : " ", html);
-    for (; *word; word++)
-        if (*word == '\'')
-            fputs("&#39;\\&#39;&#39;", html);
-        else
-            put_bytes(html, word, 1);
-    fputs(quoted ? "&#39;" : "", html);
-}
-
 void hn_html_choose(FILE *html, const struct hn_league *p, double budget) {
     const struct hn_table *runs = &p->o->results->runs;
     int64_t cell = p->o->first[p->first];
     fputs("hardneg choose", html);
-    put_word(html, hn_table_text(runs, cell, "dataset"));
+    hn_html_word(html, hn_table_text(runs, cell, "dataset"));
     fprintf(html, " --step %.0f --batch-size %.0f --max-excess %.3g",
             hn_table_real(runs, cell, "step"), hn_table_real(runs, cell, "batch_size"),
             100 * budget);
@@ -122,7 +102,7 @@ static void put_none(FILE *html, const struct hn_record_column *c, const json_t 
 
 #define BUDGET                                                                                     \
     {                                                                                              \
-        "budget", "Budget", .help = "points of false negatives above Uniform's, at most",          \
+        "budget", "Budget (points)", .help = "points of false negatives above Uniform's, at most",          \
                             .put = put_budget                                                      \
     }
 static const struct hn_record_column none_columns[] = {BUDGET, {"none", "", .put = put_none}, {0}};
@@ -187,6 +167,15 @@ static void put_steps(FILE *html, const struct hn_league *p,
     }
 }
 
+// HTML.
+static const char *why_untabled(const struct hn_league *p) {
+    return p->uniform < 0 ? "nothing to compare with: add <code>uniform</code> to the samplers"
+           : !isfinite(hn_league_mean(p, p->uniform, "fn_ratio").mean)
+               ? "no labels, so nothing is known of false negatives"
+           : !p->judged ? "too few seeds to name a setting: run three (<code>seeds: [1, 2, 3]</code>)"
+                        : "not compared: see below";
+}
+
 void hn_html_take(FILE *html, const struct hn_overview *o, int64_t first, double margin) {
     const struct hn_table *runs = &o->results->runs;
     int64_t cell = o->first[first];
@@ -206,7 +195,7 @@ void hn_html_take(FILE *html, const struct hn_overview *o, int64_t first, double
             put_budgets(html, &p, column);
             put_steps(html, &p, column);
         } else
-            fputs("<tr><td colspan=5>not compared: see below</td></tr>\n", html);
+            fprintf(html, "<tr><td colspan=5>%s</td></tr>\n", why_untabled(&p));
         fputs("</tbody>\n", html);
     }
     fputs("</table>\n", html);
