@@ -392,7 +392,7 @@ E
     check "and has none" eval '! grep "^.caption{Last" one/paper/results.tex | grep -q "share a letter"'
     expect "its page" 0 '' report one
     check "says why weightings are not compared" grep -q 'Weightings are not compared: no loss was measured' one/index.html
-    check "and of none that there are more" eval '! grep -q "more of other samplers and losses" one/index.html'
+    check "and of none that there are more" eval '! grep -q "with other samplers and losses" one/index.html'
     command -v pdflatex >out || { skip "LaTeX" "no pdflatex"; return; }
     for dir in grid/paper tex one/paper; do
         # shellcheck disable=SC2015 # either may fail

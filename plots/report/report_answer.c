@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAGUES_MAX = 4, NAMED_MAX = 6, MORE_SEEDS_MAX = 30 };
+enum { LEAGUES_MAX = 24, NAMED_MAX = 6, MORE_SEEDS_MAX = 30 };
 
 static const double anchors_enough = 0.995; // with a true negative; fewer are told
 
@@ -165,6 +165,20 @@ static void put_budget(FILE *html, const struct hn_league *p, int b, int64_t bef
     fputs("</li>\n", html);
 }
 
+// Settings that count once, as an option does not touch their batches.
+static void put_twins(FILE *html, const struct hn_league *p) {
+    int n = 0;
+    for (int64_t s = 0; s < p->o->settings; s++) {
+        int64_t twin = hn_league_twin(p, s);
+        if (twin < 0 || n++ >= NAMED_MAX)
+            continue;
+        put_name(html, p, s, n == 1 ? "<p>The same in every seed, and counted once: %s" : "; %s");
+        put_name(html, p, twin, " as %s");
+    }
+    end_list(html, n, NAMED_MAX);
+    fputs(n > 0 ? "</p>\n" : "", html);
+}
+
 // Hardness leaves out anchors that have no true negative, and seeds in which none has one.
 static void put_without(FILE *html, const struct hn_league *p) {
     int n = 0;
@@ -225,6 +239,7 @@ static void put_budgets(FILE *html, const struct hn_league *p) {
         before = hn_league_hardest(p, p->budget[b]);
     }
     fputs(p->judged ? "</ul>\n" : "", html);
+    put_twins(html, p);
     put_uncompared(html, p);
     put_without(html, p);
 }
@@ -289,7 +304,9 @@ static int put_leagues(FILE *html, const struct hn_overview *o, const struct hn_
         if (!hn_league_begins(o, s) || leagues++ >= LEAGUES_MAX)
             continue;
         struct hn_league p = hn_league_make(o, hardness, margin, s);
+        fprintf(html, "<div data-front=%" PRId64 ">\n", s);
         put_league(html, &p);
+        fputs("</div>\n", html);
     }
     return leagues;
 }

@@ -164,5 +164,6 @@ void hn_html_weightings(FILE *html, const struct hn_overview *o) {
               "<code>loss</code> and items with a second view or a positive.</p>\n",
               html);
     if (bases > put)
-        fprintf(html, "<p>The table has %d more of other samplers and losses.</p>\n", bases - put);
+        fprintf(html, "<p>See the table for weightings with other samplers and losses (%d).</p>\n",
+                bases - put);
 }

@@ -25,28 +25,33 @@ static bool is_member(const struct hn_league *p, int64_t s) {
            isfinite(hn_league_mean(p, s, p->hardness->column).mean);
 }
 
-// Equal in every seed.
+// Equal in every seed, cell by cell: an interval of differences that are all 0 may be wide, as it
+// learns from other settings.
 static bool is_equal(const struct hn_overview *o, int64_t a, int64_t b, const char *column) {
-    struct hn_mean one = hn_overview_mean(o, a, column), other = hn_overview_mean(o, b, column);
-    if (isnan(one.mean) && isnan(other.mean))
-        return true;
-    if (one.n != other.n || one.mean < other.mean || one.mean > other.mean)
-        return false;
-    struct hn_mean d = hn_overview_difference(o, a, b, column);
-    return d.n == one.n && !(fabs(d.mean) > 0) && (d.over != HN_OVER_SEEDS || !(d.half > 0));
+    struct hn_replicates one = hn_overview_cells(o, a), other = hn_overview_cells(o, b);
+    bool equal = one.n == other.n;
+    for (int64_t i = 0; i < one.n && equal; i++) {
+        const struct hn_table *runs = &o->results->runs;
+        double x = hn_table_real(runs, one.row[i], column),
+               y = hn_table_real(runs, other.row[i], column);
+        int64_t seeds[] = {hn_whole(hn_table_real(runs, one.row[i], "seed"), -1),
+                           hn_whole(hn_table_real(runs, other.row[i], "seed"), -1)};
+        equal = seeds[0] == seeds[1] && (isnan(x) ? isnan(y) : !(x < y) && !(x > y) && !isnan(y));
+    }
+    return equal;
 }
 
-bool hn_league_is_twin(const struct hn_league *p, int64_t s) {
+int64_t hn_league_twin(const struct hn_league *p, int64_t s) {
     const char *sampler = hn_overview_sampler(p->o, s);
-    for (int64_t k = p->first; k < s; k++)
+    for (int64_t k = p->first; k < s && is_member(p, s); k++)
         if (strcmp(hn_overview_sampler(p->o, k), sampler) == 0 && is_member(p, k) &&
             is_equal(p->o, s, k, p->hardness->column) && is_equal(p->o, s, k, "fn_ratio"))
-            return true;
-    return false;
+            return k;
+    return -1;
 }
 
 bool hn_league_has(const struct hn_league *p, int64_t s) {
-    return is_member(p, s) && !hn_league_is_twin(p, s);
+    return is_member(p, s) && hn_league_twin(p, s) < 0;
 }
 
 enum hn_within hn_league_judge(const struct hn_league *p, int64_t s, double budget) {

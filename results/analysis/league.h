@@ -33,9 +33,9 @@ int64_t hn_league_first(const struct hn_overview *o, int64_t s);
 
 // True if the setting is of the league, has hardness, and is no twin of one before it.
 bool hn_league_has(const struct hn_league *p, int64_t s);
-// A setting with the values of an earlier one of its sampler in each seed: an option that does not
-// touch it.
-bool hn_league_is_twin(const struct hn_league *p, int64_t s);
+// Returns an earlier setting of its sampler with the same values in each seed, as of an option that
+// does not touch it; -1: none.
+int64_t hn_league_twin(const struct hn_league *p, int64_t s);
 // Values, and differences to Uniform's with intervals that hold for all samplers together.
 struct hn_mean hn_league_mean(const struct hn_league *p, int64_t s, const char *column);
 struct hn_mean hn_league_excess(const struct hn_league *p, int64_t s, const char *column);

@@ -151,7 +151,65 @@ static void twins(void) {
         c.params = params[i / 3];
         put(&c);
     }
-    says(sentences(), "<b>knn alpha=0.1, walk=bfs</b> is the hardest", "alpha=0.3, walk=bfs");
+    says(sentences(), "counted once: knn alpha=0.3, walk=bfs as knn alpha=0.1, walk=bfs.</p>",
+         "harder than knn alpha=0.3, walk=bfs");
+}
+
+// The same among so many others that intervals learn from them, and are not 0 where all differences
+// are.
+static void twins_that_learn(void) {
+    static const char *const of[] = {"uniform", "gcbs", "b3",     "ngame",
+                                     "tas-b",   "cde",  "mosaic", "hard-negative"};
+    begin();
+    for (int i = 0; i < 30; i++) {
+        bool twin = i >= 24;
+        struct cell c = at(twin ? "knn" : of[i / 3], i % 3, 0.1 + 0.001 * (i % 3),
+                           0.5 + 0.01 * (i / 3) + 0.001 * (i * i % 7));
+        c.wide = 0.001;
+        c.fn += twin ? 0 : 0.0002 * (i * i % 5);
+        c.mean = twin ? 0.7 + 0.001 * (i % 3) : c.hard;
+        c.hard = c.mean;
+        c.params = i >= 27 ? "alpha=0.3, walk=bfs" : twin ? "alpha=0.1, walk=bfs" : "";
+        put(&c);
+    }
+    says(sentences(), "counted once: knn alpha=0.3 as knn alpha=0.1.</p>", "<b>knn alpha=0.3</b>");
+}
+
+// Three files at two batch sizes have a table each, and sentences.
+static void every_front(void) {
+    begin();
+    for (int i = 0; i < 36; i++) {
+        char file[] = "f0.h5";
+        struct cell c = at(i / 3 % 2 ? "knn" : "uniform", i % 3, 0.1, 0.5 + 0.1 * (i / 3 % 2));
+        file[1] = (char)('0' + i / 12);
+        dataset = file;
+        c.batch_size = i / 6 % 2 ? 16 : 8;
+        put(&c);
+    }
+    dataset = "dir/f.h5";
+    char *text = opening();
+    for (int f = 0; f < 6; f++) {
+        char title[64];
+        snprintf(title, sizeof title, "f%d, step 0, batches of %d", f / 2, f % 2 ? 16 : 8);
+        const char *table = strstr(text, title);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+        CU_ASSERT_PTR_NOT_NULL(strstr(table + 1, title));
+    }
+    free(text);
+}
+
+// A table without an answer says why.
+static void no_answer(void) {
+    begin();
+    for (int i = 0; i < 2; i++) {
+        struct cell c = at(i ? "knn" : "uniform", 0, 0.1, 0.5 + 0.1 * i);
+        put(&c);
+    }
+    says(opening(), "<td colspan=5>too few seeds to name a setting: run three (<code>", NULL);
+    begin();
+    struct cell lone = at("knn", 0, 0.1, 0.5);
+    put(&lone);
+    says(opening(), "<td colspan=5>nothing to compare with: add <code>uniform</code>", NULL);
 }
 
 // With one or two seeds nothing is named, whatever the intervals over batches are.
@@ -309,7 +367,7 @@ static void samplers_before_weightings(void) {
     char *text = sentences(), *samplers = strstr(text, "<b>knn</b> is the hardest"),
          *weightings = strstr(text, "<p>Weightings on");
     CU_ASSERT(samplers && samplers < weightings && !strstr(weightings + 1, "<p>Weightings on"));
-    says(text, "The table has 1 more of other samplers and losses.", NULL);
+    says(text, "See the table for weightings with other samplers and losses (1).", NULL);
 }
 
 // Sentences of results drawn from a known truth: which are false?
@@ -485,6 +543,9 @@ static const struct hn_test tests[] = {
     {"few_anchors", few_anchors},
     {"few_seeds", few_seeds},
     {"twins", twins},
+    {"twins that learn", twins_that_learn},
+    {"every front", every_front},
+    {"no answer", no_answer},
     {"table", table},
     {"odd_names", odd_names},
     {"little_is_not_taken", little_is_not_taken},
