@@ -348,8 +348,9 @@ static int rank_of(const struct hn_setting *s, const char *first) {
     return hn_is_named_uniform(s->sampler) ? 0 : first && strcmp(s->sampler, first) == 0 ? 1 : 2;
 }
 
-enum { NAMED_MAX = 6 };
+enum { NAMED_MAX = 12 };
 
+// A part of them would say nothing of the others.
 static void name_left_out(struct hn_groups *g, const int *number) {
     char *text = g->left_out.text;
     int n = 0;
@@ -358,7 +359,7 @@ static void name_left_out(struct hn_groups *g, const int *number) {
             hn_append(text, sizeof g->left_out.text, "%s%s", n > 1 ? ", " : "",
                       g->setting[i].label);
     if (n > NAMED_MAX)
-        hn_append(text, sizeof g->left_out.text, " and %d more", n - NAMED_MAX);
+        *text = '\0';
 }
 
 // Keeps `max` of the settings that are named: one of every sampler before a second of any, in the

@@ -38,7 +38,7 @@ struct hn_groups {
     int datasets, temperatures, settings;
     int settings_in_all;       // with those that are left out
     bool named;                // left out are those that the choice does not name, no other
-    struct hn_phrase left_out; // the names of these: "knn, ring and 4 more"
+    struct hn_phrase left_out; // the names of these: "knn, ring"; "" if they are many
     bool more_datasets, more_temperatures; // than are kept here
     struct hn_phrase alike;                // "alpha=0.2": settings with another are left out
     int64_t *step;                         // [steps], increasing
