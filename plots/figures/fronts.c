@@ -105,7 +105,7 @@ static void add_mean(struct hn_series *to, double x, const double *value, int n,
                      enum hn_front_quantity wanted) {
     struct hn_mean mean = hn_values_mean(value, n, 0);
     if (wanted == HN_FRONT_COST)
-        hn_series_add(to, x, exp(mean.mean));
+        hn_series_add(to, x, 1e3 * exp(mean.mean));
     else if (isnan(mean.half))
         hn_series_add(to, x, mean.mean);
     else
@@ -187,7 +187,7 @@ static void draw_measure(struct view *v, const char *title) {
         return;
     draw_panel(v, title, of, HN_FRONT_HIGH, HN_FRONT_LOW);
     draw_panel(v, of, title, HN_FRONT_LOW, HN_FRONT_HIGH);
-    draw_panel(v, title, "seconds a batch", HN_FRONT_HIGH, HN_FRONT_COST);
+    draw_panel(v, title, "ms a batch", HN_FRONT_HIGH, HN_FRONT_COST);
 }
 
 // True if the page has the row of a measure: all rows, or that of the one it goes by.
