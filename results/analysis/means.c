@@ -2,6 +2,7 @@
 // Means and differences over seeds: sums over the cells themselves, so over any number of seeds.
 #include "results/analysis/means.h"
 #include "core/stats.h"
+#include "results/records.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

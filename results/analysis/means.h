@@ -4,7 +4,6 @@
 #pragma once
 
 #include "results/analysis/replicates.h"
-#include "results/records.h"
 #include "results/store.h"
 
 struct hn_mean {
@@ -56,8 +55,10 @@ struct hn_mean hn_mean_among(struct hn_mean m, int64_t n);
 // The same for all pairs of n: for the difference of another to the one that is picked.
 struct hn_mean hn_mean_among_pairs(struct hn_mean m, int64_t n);
 
-// The cell of a table; sign: of a difference.
-json_t *hn_mean_json(struct hn_mean m, bool sign);
+struct json_t; // of jansson
+
+// The cell of a table (results/records.h); sign: of a difference.
+struct json_t *hn_mean_json(struct hn_mean m, bool sign);
 
 #define HN_MARGIN 0.005         // of the false-negative ratio: half a point
 #define HN_HARDNESS_MARGIN 0.02 // of a cosine: what is harder by less is as good as Uniform

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "results/analysis/overview.h"
+#include "results/records.h"
 
 // The record of a setting, which is the caller's: "setting" (its number), "sampler", "label", its
 // axes by name, "seeds", "front" (a mark), and of each column that is shown its mean by the

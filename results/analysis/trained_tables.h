@@ -4,6 +4,7 @@
 #pragma once
 
 #include "results/analysis/tuned.h"
+#include "results/records.h"
 
 // The trainings that are compared with `base`: a row for each (hn_trained_next_row()), with the
 // columns name, seeds, each of the task's, best, difference, p and ties.
