@@ -108,6 +108,12 @@ enum { HN_TEX_MAX = 24 };
 int hn_tex_character(const unsigned char *s, char out[HN_TEX_MAX]);
 // A rounded number in HTML; above 0 and without a sign never "0.00", but "<0.01".
 void hn_html_rounded(FILE *html, int digits, bool sign, double value);
+// Two of those: "71.50 ± 1.38"; half: NaN = none.
+void hn_html_with_half(FILE *html, int digits, bool sign, double value, double half);
+// The same with at least so many digits, as half needs them: "+13.0 ± 13.6".
+void hn_html_by_half(FILE *html, int digits, bool sign, double value, double half);
+// Significant digits, at least as many as stand before the point, without an exponent.
+void hn_html_plain(FILE *html, int digits, double value);
 // As many digits behind the point as a half needs to have two, else `digits`; 4 at most.
 int hn_digits_by_half(double half, int digits);
 

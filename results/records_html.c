@@ -23,8 +23,7 @@ void hn_html_text(FILE *html, const char *text) {
     }
 }
 
-// Significant digits, at least as many as stand before the point, without an exponent.
-static void put_plain(FILE *html, int digits, double value) {
+void hn_html_plain(FILE *html, int digits, double value) {
     int before = value != 0 ? (int)floor(log10(fabs(value))) + 1 : digits;
     fprintf(html, "%.*f", before >= digits ? 0 : digits - (before < -6 ? -6 : before), value);
 }
@@ -35,6 +34,14 @@ void hn_html_rounded(FILE *html, int digits, bool sign, double value) {
         fprintf(html, "&lt;%.*f", digits, pow(10, -digits));
     else
         fputs(r.text, html);
+}
+
+void hn_html_with_half(FILE *html, int digits, bool sign, double value, double half) {
+    hn_html_rounded(html, digits, sign, value);
+    if (isfinite(half)) {
+        fputs(" ± ", html);
+        hn_html_rounded(html, digits, false, half);
+    }
 }
 
 // The class of a cell with a number, which says under which measure of hardness it is shown.
@@ -59,21 +66,24 @@ static void put_interval(FILE *html, const struct hn_record_column *c, struct hn
 
 static void put_value(FILE *html, const struct hn_record_column *c, struct hn_record_number n) {
     double scale = hn_record_scale(c);
-    if (c->as == HN_SIGNIFICANT)
-        put_plain(html, c->digits, scale * n.value);
+    if (c->as == HN_BY_HALF && c->alone)
+        fputs(hn_rounded(scale * n.value, hn_record_decimals(c, n), n.sign).text, html);
+    else if (c->as == HN_BY_HALF)
+        hn_html_by_half(html, c->digits, n.sign, scale * n.value, scale * n.half);
+    else if (c->as == HN_SIGNIFICANT)
+        hn_html_plain(html, c->digits, scale * n.value);
     else if (c->as == HN_GENERAL)
         fprintf(html, "%.*g", c->digits, scale * n.value);
     else
         hn_html_rounded(html, c->digits, n.sign, scale * n.value);
-    if (!c->alone)
+    if (!c->alone && c->as != HN_BY_HALF)
         put_interval(html, c, n);
 }
 
-static void put_by_half(FILE *html, const struct hn_record_column *c, struct hn_record_number n) {
-    double half = hn_record_scale(c) * n.half;
-    int digits = hn_record_decimals(c, n);
-    fputs(hn_rounded(hn_record_scale(c) * n.value, digits, n.sign).text, html);
-    if (isfinite(half) && !c->alone)
+void hn_html_by_half(FILE *html, int digits, bool sign, double value, double half) {
+    digits = hn_digits_by_half(half, digits);
+    fputs(hn_rounded(value, digits, sign).text, html);
+    if (isfinite(half))
         fprintf(html, half > 0 ? " ± %.*f" : " ± 0", digits, half);
 }
 
@@ -91,7 +101,7 @@ static void put_number(FILE *html, const struct hn_record_column *c, const json_
     if (*n.hint)
         hn_print(html, hn_html_text, " title=\"%s\"", n.hint);
     fputs(">", html);
-    (c->as == HN_BY_HALF ? put_by_half : put_value)(html, c, n);
+    put_value(html, c, n);
     fputs("</td>", html);
 }
 
@@ -99,11 +109,8 @@ static void put_number(FILE *html, const struct hn_record_column *c, const json_
 static void put_words(FILE *html, const struct hn_record_column *c, const json_t *cell) {
     const struct hn_record_number n = hn_record_number(cell);
     fputs("<td>", html);
-    hn_html_rounded(html, c->digits, n.sign, hn_record_scale(c) * n.value);
-    if (isfinite(n.half)) {
-        fputs(" ± ", html);
-        hn_html_rounded(html, c->digits, false, hn_record_scale(c) * n.half);
-    }
+    hn_html_with_half(html, c->digits, n.sign, hn_record_scale(c) * n.value,
+                      hn_record_scale(c) * n.half);
     hn_print(html, hn_html_text, "%s</td>", n.mark);
 }
 

@@ -23,7 +23,7 @@ static void put_time(FILE *html, const struct hn_league *p, int64_t s) {
     if (!isfinite(batch))
         return;
     fputs("; ", html);
-    hn_html_ms(html, batch);
+    hn_html_plain(html, 3, 1e3 * batch);
     fputs(" ms a batch, build included", html);
 }
 

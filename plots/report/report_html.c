@@ -43,25 +43,12 @@ void hn_html_word(FILE *html, const char *word) {
 }
 
 void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double half) {
-    hn_html_rounded(html, a.digits, a.sign, a.scale * value);
-    if (isfinite(half)) {
-        fputs(" ± ", html);
-        hn_html_rounded(html, a.digits, false, a.scale * half);
-    }
+    hn_html_with_half(html, a.digits, a.sign, a.scale * value, a.scale * half);
     hn_html(html, *a.unit ? " %s" : "%s", a.unit);
 }
 
 void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool sign) {
-    double half = scale * m.half;
-    digits = hn_digits_by_half(half, digits);
-    fputs(hn_rounded(scale * m.mean, digits, sign).text, html);
-    if (isfinite(half))
-        fprintf(html, half > 0 ? " ± %.*f" : " ± 0", digits, half);
-}
-
-void hn_html_ms(FILE *html, double seconds) {
-    double ms = 1e3 * seconds;
-    fprintf(html, "%.*f", (int)fmax(0, fmin(5, 2 - floor(log10(fmax(ms, 1e-5))))), ms);
+    hn_html_by_half(html, digits, sign, scale * m.mean, scale * m.half);
 }
 
 void hn_html_few_seeds(FILE *html, int64_t seeds, const char *so) {

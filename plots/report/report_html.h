@@ -24,8 +24,6 @@ struct hn_html_amount {
 void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double half);
 // "+13.0 ± 13.6": with those.
 void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool sign);
-// A time in milliseconds, without the unit, to three digits or .00001.
-void hn_html_ms(FILE *html, double seconds);
 // A sentence: fewer than three seeds do not show how builds vary, "so no sampler is named", and
 // what to run.
 void hn_html_few_seeds(FILE *html, int64_t seeds, const char *so);
