@@ -71,14 +71,11 @@ static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_tra
     return HN_OK;
 }
 
-// Behind the point; shares are in percent.
-static int digits_of(double scale) { return scale > 1 ? 2 : 3; }
-
 // Says it if the base is below the features that it stands on, or, by the interval, may be.
 static void print_below_features(const struct hn_trained *t, int64_t base) {
     const char *column = hn_trained_column(t, base);
     double scale = hn_trained_scale(column);
-    int digits = digits_of(scale);
+    int digits = hn_trained_digits(column);
     struct hn_trained_row row = {.base = base, .setting = -1};
     while (hn_trained_next_row(t, &row) && row.step != HN_LAST_STEP) {
         struct hn_mean gain = hn_trained_gain(t, base, row.step, column);

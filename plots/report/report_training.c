@@ -262,9 +262,10 @@ enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
         const char *column = hn_trained_column(&t, base);
         double scale = hn_trained_scale(column);
         bool share = scale > 1;
+        int digits = hn_trained_digits(column);
         struct problem p = {.t = &t, .base = base, .column = column};
-        p.value = (struct hn_html_amount){share ? "%" : "", scale, share ? 2 : 3, false};
-        p.difference = (struct hn_html_amount){share ? "points" : "", scale, share ? 2 : 3, true};
+        p.value = (struct hn_html_amount){share ? "%" : "", scale, digits, false};
+        p.difference = (struct hn_html_amount){share ? "points" : "", scale, digits, true};
         for (int64_t k = 0; k < t.settings; k++)
             p.settings += t.base[k] == base;
         for (int64_t k = 0; k < t.settings; k++)

@@ -191,6 +191,8 @@ double hn_trained_scale(const char *column) {
     return hn_ends_in(column, "_acc") || hn_ends_in(column, "_spearman") ? 100 : 1;
 }
 
+int hn_trained_digits(const char *column) { return hn_trained_scale(column) > 1 ? 2 : 3; }
+
 // The value of an axis that is an option of the setting's weighting.
 static struct hn_phrase weighting_option(const struct hn_trained *t, int64_t setting,
                                          const struct hn_grid_axis *axis) {

@@ -63,8 +63,10 @@ bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row)
 // True for the row of the features that the encoder stands on, alone.
 bool hn_trained_is_features(const struct hn_trained_row *row);
 // Scale of a column as it is shown: 100 for shares <name>_acc and correlations <name>_spearman,
-// else 1. cent; 1.
+// else 1.
 double hn_trained_scale(const char *column);
+// Digits behind the point at that scale.
+int hn_trained_digits(const char *column);
 // "batchsampler K=100, M=500 + hcl beta=1": sampler and weighting, and their options that vary.
 struct hn_phrase hn_trained_label(const struct hn_trained *t, int64_t setting);
 // The same with all else that varies. untrained: of its encoder before training.

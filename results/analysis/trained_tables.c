@@ -32,7 +32,7 @@ static struct hn_record_column value_column(struct hn_context *ctx, const char *
                                      .brief = brief,
                                      .from = name,
                                      .width = 14,
-                                     .digits = scale > 1 ? 2 : 3,
+                                     .digits = hn_trained_digits(name),
                                      .scale = scale};
 }
 
