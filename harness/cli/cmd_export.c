@@ -6,6 +6,7 @@
 #include "harness/cli/summary.h"
 #include "harness/job/fields.h"
 #include "harness/job/list.h"
+#include "results/analysis/settings_data.h"
 #include "results/analysis/settings_tables.h"
 #include "results/analysis/trained_tables.h"
 #include "results/rows.h"

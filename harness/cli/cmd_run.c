@@ -15,6 +15,7 @@
 #include "harness/run/foresee.h"
 #include "plots/page/figure.h"
 #include "results/analysis/outcome.h"
+#include "results/analysis/settings_data.h"
 #include "results/timing.h"
 
 #include <inttypes.h>

@@ -340,6 +340,25 @@ enum hn_code hn_print_listed(struct hn_context *ctx, struct hn_reproduce *rep,
     return code;
 }
 
+enum hn_code hn_run_print_json(struct hn_context *ctx, const char *folder,
+                               const struct hn_run_summary *summary, const char *ran,
+                               const struct hn_results *r, hn_results_json *list) {
+    char path[4096];
+    json_t *settings;
+    enum hn_code code = list(ctx, r, &settings);
+    if (code && code != HN_NOT_APPLICABLE)
+        return code;
+    hn_put_text(path, sizeof path, "%s/results.h5", folder);
+    return hn_json_print(
+        ctx,
+        json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "results", hn_json_text(path),
+                  "wanted", (json_int_t)summary->wanted, ran, (json_int_t)summary->ran, "reused",
+                  (json_int_t)summary->present, "failed", (json_int_t)summary->failed,
+                  "not_applicable", (json_int_t)summary->not_applicable, "missing",
+                  (json_int_t)summary->missing, "settings", settings ? settings : json_array()),
+        stdout);
+}
+
 enum hn_code hn_run_judge(struct hn_context *ctx, int64_t items, int64_t failed,
                           int64_t not_applicable, const char *one) {
     if (failed)

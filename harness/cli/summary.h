@@ -30,15 +30,6 @@ void hn_print_composition(const struct hn_snapshot_info *info, const struct hn_c
 // passage.
 void hn_print_retrieval(const struct hn_retrieval_info *info, FILE *out);
 
-// A record a setting: where it was measured, means over its seeds with their 95 % intervals, and
-// differences to Uniform, paired by seed (docs/reference/commands.md). HN_NOT_APPLICABLE: there is
-// no cell. *rows is the caller's, NULL on failure.
-HN_MUST_USE enum hn_code hn_settings_json(struct hn_context *ctx, const struct hn_results *r,
-                                          json_t **rows);
-// The same for tables of data, with a column of each option at the end.
-HN_MUST_USE enum hn_code hn_settings_data(struct hn_context *ctx, const struct hn_results *r,
-                                          json_t **rows);
-
 // The main numbers of every setting at one step, or at the last one of each file, on standard
 // output: means over seeds, so that a run says something before any figure is opened. A long table
 // has settings of every sampler; those left out are counted by sampler and step. HN_USAGE: a step

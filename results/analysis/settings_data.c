@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The settings of results as records: of `export --table settings`, and of --json of `run`.
+// Settings as data: of `export --table settings`, and of --json of `run`.
+#include "results/analysis/settings_data.h"
 #include "core/files.h"
-#include "core/text.h"
-#include "harness/cli/summary.h"
-#include "results/analysis/overview.h"
 #include "results/records.h"
 #include "results/rows.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // True for a column in which settings differ.
 static bool is_key(const struct hn_column *c) {
@@ -100,25 +99,6 @@ static void add_options(const struct hn_overview *o, json_t *rows) {
                             json_object_get(json_array_get(cells, s), name));
     }
     json_decref(cells);
-}
-
-enum hn_code hn_run_print_json(struct hn_context *ctx, const char *folder,
-                               const struct hn_run_summary *summary, const char *ran,
-                               const struct hn_results *r, hn_results_json *list) {
-    char path[4096];
-    json_t *settings;
-    enum hn_code code = list(ctx, r, &settings);
-    if (code && code != HN_NOT_APPLICABLE)
-        return code;
-    hn_put_text(path, sizeof path, "%s/results.h5", folder);
-    return hn_json_print(
-        ctx,
-        json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "results", hn_json_text(path),
-                  "wanted", (json_int_t)summary->wanted, ran, (json_int_t)summary->ran, "reused",
-                  (json_int_t)summary->present, "failed", (json_int_t)summary->failed,
-                  "not_applicable", (json_int_t)summary->not_applicable, "missing",
-                  (json_int_t)summary->missing, "settings", settings ? settings : json_array()),
-        stdout);
 }
 
 static enum hn_code make_rows(struct hn_context *ctx, const struct hn_results *r, bool options,
