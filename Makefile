@@ -127,10 +127,11 @@ tsan: ## unit tests under the thread sanitizer
 	$(again) run-sanitized run-threads BUILD=$(BUILD)/tsan CC=clang OMP=-fopenmp=libomp CFLAGS="-O1 -g" \
 		SANITIZE=-fsanitize=thread
 
-# Threads may lose counts, of which only whether they are 0 is read; atomic ones take three times as long.
+# Threads may lose counts, of which only whether they are 0 is read; atomic ones take three times as long. Counts lie
+# beside the objects in whatever folder a program runs: these are compiled under the name of this one.
 coverage: ## lines and branches that WHAT=check, suites or all (the default) of the tests reach, by module; what they miss in build/coverage/missed.txt
 	$(Q)./deps.sh build test
-	$(again) run-coverage BUILD=$(BUILD)/coverage CFLAGS="-O1 -g -fno-inline" SANITIZE="--coverage -fprofile-update=single" CPPFLAGS="-include tests/coverage.h"
+	$(again) run-coverage BUILD=$(BUILD)/coverage CFLAGS="-O1 -g -fno-inline" SANITIZE="--coverage -fprofile-update=single" CPPFLAGS="-include tests/coverage.h" compile='$$(CC)'
 
 threads: ## the smoke job on four threads under the thread sanitizer
 	$(Q)./deps.sh build test dev
