@@ -4,13 +4,8 @@
 // waits leaves its processors to those that work.
 #include "harness/host/ranks.h"
 
-#include "core/cgroup.h"
-
-#include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 void hn_ranks_none(struct hn_context *ctx) {
     const char *count = getenv("OMPI_COMM_WORLD_SIZE"), *number = getenv("OMPI_COMM_WORLD_RANK");
@@ -26,6 +21,15 @@ enum hn_code hn_ranks_describe(struct hn_context *ctx, const struct hn_ranks *r,
     snprintf(count, sizeof count, "%d", hn_ranks_count(r));
     return r ? hn_results_set_env(ctx, env, "n_ranks", count) : HN_OK;
 }
+
+#ifdef HN_MPI
+
+#include "core/cgroup.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
 
 enum { UNIT_OPEN, UNIT_DONE, UNIT_TOLD };                             // states on rank 0
 enum { NOTHING = HN_RANKS_NONE, WANTED = -2, ASKED = -3, IDLE = -4 }; // in place of a unit
@@ -96,10 +100,6 @@ void hn_ranks_end(struct hn_context *ctx, struct hn_ranks *r) {
     ctx->stop = r->outer;
     hn_free(ctx, r->state);
 }
-
-#ifdef HN_MPI
-
-#include <mpi.h>
 
 enum { ASK = 1, GIVE, DONE, STOP }; // tags of messages
 // Errors of MPI itself end all ranks, with its message (MPI_ERRORS_ARE_FATAL): without messages
@@ -366,12 +366,12 @@ enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out) {
 }
 
 // No rank was opened: what is left is one process, alone.
+int hn_ranks_number(const struct hn_ranks *r) { return (void)r, 0; }
+int hn_ranks_count(const struct hn_ranks *r) { return (void)r, 1; }
+int hn_ranks_beside(const struct hn_ranks *r) { return (void)r, 1; }
+int hn_ranks_threads(const struct hn_ranks *r, int threads) { return (void)r, threads; }
 enum hn_code hn_ranks_agree(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
     return (void)ctx, (void)r, code;
-}
-enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r, const char *point,
-                           enum hn_code code) {
-    return (void)ctx, (void)r, (void)point, code;
 }
 void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes) {
     (void)r, (void)data, (void)bytes;
@@ -380,11 +380,22 @@ void hn_ranks_gather(struct hn_ranks *r, const void *own, int bytes, void *all) 
     (void)r;
     memcpy(all, own, (size_t)bytes);
 }
-enum hn_code hn_ranks_begin(struct hn_context *ctx, struct hn_ranks *r, int64_t units) {
-    return (void)r, (void)units, hn_fail(ctx, HN_INTERNAL, "no ranks were opened");
-}
 enum hn_code hn_ranks_close(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
     return (void)ctx, (void)r, code;
 }
+
+// Nobody calls the others.
+enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r, const char *point,
+                           enum hn_code code) {
+    return (void)ctx, (void)r, (void)point, code;
+}
+enum hn_code hn_ranks_begin(struct hn_context *ctx, struct hn_ranks *r, int64_t units) {
+    return (void)r, (void)units, hn_fail(ctx, HN_INTERNAL, "no ranks were opened");
+}
+int64_t hn_ranks_next(struct hn_ranks *r) { return (void)r, HN_RANKS_NONE; }
+void hn_ranks_done(struct hn_ranks *r) { (void)r; }
+void hn_ranks_fail(struct hn_ranks *r) { (void)r; }
+int64_t hn_ranks_told(struct hn_ranks *r) { return (void)r, HN_RANKS_NONE; }
+void hn_ranks_end(struct hn_context *ctx, struct hn_ranks *r) { (void)ctx, (void)r; }
 
 #endif
