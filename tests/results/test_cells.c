@@ -2,10 +2,12 @@
 // Cells of a folder: files of their own, and the pack that they are put into.
 #include "results/cell_bytes.h"
 #include "results/cell_file.h"
+#include "results/cell_pack.h"
 #include "tests/store_fixture.h"
 
 #include <limits.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static char run[PATH_MAX];
 
@@ -262,6 +264,98 @@ static void packs_forged(void) {
     end();
 }
 
+// Deflates n bytes, or inflates them to at most `size`; returns how many bytes that made.
+static int64_t deflated(const char *from, int64_t n, char *to, int64_t size) {
+    z_stream z = {.next_in = (Bytef *)from, .avail_in = (uInt)n, .next_out = (Bytef *)to};
+    z.avail_out = (uInt)size;
+    CU_ASSERT_EQUAL_FATAL(deflateInit2(&z, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    CU_ASSERT_EQUAL_FATAL(deflate(&z, Z_FINISH), Z_STREAM_END);
+    CU_ASSERT_EQUAL(deflateEnd(&z), Z_OK);
+    return (int64_t)z.total_out;
+}
+static void inflated(const char *from, int64_t n, char *to, int64_t size) {
+    z_stream z = {.next_in = (Bytef *)from, .avail_in = (uInt)n, .next_out = (Bytef *)to};
+    z.avail_out = (uInt)size;
+    CU_ASSERT_EQUAL_FATAL(inflateInit2(&z, -MAX_WBITS), Z_OK);
+    CU_ASSERT_EQUAL_FATAL(inflate(&z, Z_FINISH), Z_STREAM_END);
+    CU_ASSERT_EQUAL(inflateEnd(&z), Z_OK);
+}
+
+// A pack with this index, deflated again, in front of the bytes of its cells. Returns the number of
+// cells that are found in it; -1: none can be read of those.
+static int64_t cells_of_index(const char *path, const char *index, int64_t n, const char *rest,
+                              int64_t rest_n) {
+    static const char line[] = "hardneg cells 1\n";
+    struct hn_bytes all = {0};
+    struct hn_cell_pack *pack;
+    HN_SCOPE(&ctx);
+    char *packed = hn_alloc(&ctx, 2 * n + 100, 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(packed);
+    int64_t packed_n = deflated(index, n, packed, 2 * n + 100);
+    HN_CHECK(&ctx, hn_bytes_append(&ctx, &all, &n, sizeof n));
+    HN_CHECK(&ctx, hn_bytes_append(&ctx, &all, &packed_n, sizeof packed_n));
+    HN_CHECK(&ctx, hn_bytes_append(&ctx, &all, packed, packed_n));
+    HN_CHECK(&ctx, hn_bytes_append(&ctx, &all, rest, rest_n));
+    HN_CHECK(&ctx, hn_bytes_write(&ctx, path, line, 0, all.data, all.n));
+    HN_CHECK(&ctx, hn_cell_pack_open(&ctx, path, &pack));
+    int64_t found = hn_cell_pack_count(pack);
+    for (int64_t i = 0, cells = found; i < cells; i++) {
+        const struct hn_results *got;
+        enum hn_code code = hn_cell_pack_results(&ctx, pack, i, &got);
+        CU_ASSERT(code == HN_OK || code == HN_DATA);
+        found = code ? -1 : found;
+    }
+    hn_cell_pack_close(&ctx, pack);
+    return found;
+}
+
+// The index of a pack with numbers that nothing writes, and one that ends early: the cells are
+// those that were written, cannot be read, or are not there.
+static void packs_of_other_indices(void) {
+    static const int64_t wrong[] = {-1, INT64_MIN, INT64_MAX, INT64_MAX / 8, 1 << 20, 3, 0};
+    begin_run();
+    char path[PATH_MAX + 64];
+    struct hn_cell_pack *pack;
+    struct hn_bytes bytes;
+    snprintf(path, sizeof path, "%s/one", run);
+    HN_CHECK(&ctx, hn_cell_pack_open(&ctx, path, &pack));
+    for (int i = 1; i <= 2; i++) { // of one layout
+        struct hn_results cell = cell_of(i, "ok");
+        const struct hn_cell_head head = {key_of(i), "cell", "ok", "program"};
+        HN_CHECK(&ctx, hn_cell_pack_add(&ctx, pack, head, &cell));
+        hn_results_free(&ctx, &cell);
+    }
+    HN_CHECK(&ctx, hn_cell_pack_write(&ctx, pack, path));
+    hn_cell_pack_close(&ctx, pack);
+    HN_CHECK(&ctx, hn_bytes_read(&ctx, path, "hardneg cells 1\n", &bytes));
+    int64_t n, packed, tally[4] = {0};
+    memcpy(&n, bytes.data, sizeof n);
+    memcpy(&packed, bytes.data + sizeof n, sizeof packed);
+    char *index = hn_alloc(&ctx, n, 1), *changed = hn_alloc(&ctx, n, 1);
+    const char *rest = bytes.data + 16 + packed;
+    int64_t rest_n = bytes.n - 16 - packed;
+    CU_ASSERT_FATAL(index && changed && n > 100);
+    inflated(bytes.data + 16, packed, index, n);
+    CU_ASSERT_EQUAL(cells_of_index(path, index, n, rest, rest_n), 2);
+    CU_ASSERT_EQUAL(cells_of_index(path, index, n, rest, rest_n / 2), 0); // bytes are missing
+    char said[HN_MESSAGE_MAX] = "";
+    ctx.notes = (struct hn_notes){hn_keep_note, said, NULL};
+    for (int64_t at = 0; at + 8 <= n; at += at < 16 || at > n - 160 ? 1 : 37)
+        for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+            memcpy(changed, index, (size_t)n);
+            memcpy(changed + at, &wrong[w], sizeof *wrong);
+            tally[1 + cells_of_index(path, changed, n, rest, rest_n)]++;
+        }
+    CU_ASSERT(tally[0] > 0 && tally[1] > 0 && tally[3] > 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "cells that it held are run again"));
+    for (int64_t cut = 1; cut < n; cut += cut < 170 ? 1 : n / 40)
+        CU_ASSERT_EQUAL(cells_of_index(path, index, n - cut, rest, rest_n), 0);
+    hn_free(&ctx, index);
+    hn_free(&ctx, changed);
+    hn_free(&ctx, bytes.data);
+    end();
+}
+
 static enum hn_code read_packed(const struct hn_results *one) {
     struct hn_cell_store cells = {.folder = run};
     const struct hn_results *got;
@@ -298,6 +392,7 @@ static const struct hn_test tests[] = {
     {"packed_cells", packed_cells},
     {"packs_damaged", packs_damaged},
     {"packs_forged", packs_forged},
+    {"packs_of_other_indices", packs_of_other_indices},
     {"packs_without_memory", packs_without_memory},
 };
 HN_TEST_MAIN("cells", tests)
