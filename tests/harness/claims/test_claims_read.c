@@ -73,6 +73,59 @@ static void test_malformed(void) {
     refuse(CLAIM "test: above\n", "c.yaml:");
 }
 
+// Columns that are an expression of some other form, and bounds of what costs are measured on.
+static void test_forms(void) {
+    static const char *const columns[] = {"a +",         "a ++ b",    "a + 2x * b",
+                                          "a + two * b", "a + 2 / b", "a + 2 * b c",
+                                          "a + 2 *",     "a & b",     "a + 2 * b * c"};
+    static const struct {
+        const char *items, *dims, *batch, *reps;
+    } costs[] = {{"1", "2", "2", "1"},     {"1e9", "2", "2", "1"}, {"8", "0", "2", "1"},
+                 {"8", "65537", "2", "1"}, {"8", "2", "1", "1"},   {"8", "2", "9", "1"},
+                 {"8", "2", "2", "0"},     {"8", "2", "2", "1001"}};
+    char text[500];
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        snprintf(text, sizeof text, CLAIM "test: above, of: {column: %s}, than: {value: 1}}\n",
+                 columns[i]);
+        refuse(text, "'column' is");
+    }
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+        snprintf(text, sizeof text,
+                 ENTRY
+                 "    costs: [{name: x, sampler: s, items: %s, dims: %s, batch: %s, reps: %s}]\n",
+                 costs[i].items, costs[i].dims, costs[i].batch, costs[i].reps);
+        refuse(text, "items, dims, batch or reps out of range");
+    }
+    refuse(CLAIM "test: above, of: {column: x, rows: [M]}, than: {value: 1}}\n",
+           "'rows' is a mapping of columns to values");
+    refuse(CLAIM "test: rises, along: M, of: {column: x}, than: {value: 1}}\n",
+           "test 'rises' has no 'than'");
+    refuse(ENTRY "    levels: [{what: n, as: ratio, of: {column: x}}]\n",
+           "a level as ratio wants 'than'");
+}
+
+// Every allocation of reading what uses each part of a claim file.
+static enum hn_code read_whole(struct hn_context *own, void *data) {
+    struct hn_claim_book book;
+    (void)data;
+    HN_SCOPE(own);
+    if (hn_claims_read(own, "c.yaml",
+                       ENTRY
+                       "    jobs: [{job: x, set: [a=1], quick: [b=2], full: [c=3], data: [d]}]\n"
+                       "    costs: [{name: x, sampler: s, items: 8, dims: 2, batch: 2}]\n"
+                       "    levels: [{what: n, as: ratio, of: {column: x}, than: {column: y}}]\n"
+                       "    claims:\n      - {name: n, statement: s, test: above, each: [M], "
+                       "of: {column: a + 2 * b, rows: {M: [1, 2]}}, than: {value: 1}}\n",
+                       &book))
+        return own->code;
+    const struct hn_claim *c = &book.entry[0].claim[0];
+    CU_ASSERT(book.entries == 1 && c->of.op == '+' && c->of.times == 2);
+    CU_ASSERT(strcmp(c->of.column, "a") == 0 && strcmp(c->of.with, "b") == 0);
+    CU_ASSERT(c->of.filters == 1 && c->of.filter[0].values == 2);
+    return HN_OK;
+}
+static void test_lacks(void) { CU_ASSERT(hn_test_lacks(&ctx, read_whole, NULL) > 40); }
+
 // --- The papers' own files ---
 
 static void check_published(const char *id, const struct hn_claim_published *p) {
@@ -346,6 +399,8 @@ static void test_numbers(void) {
 
 static const struct hn_test tests[] = {
     {"malformed files", test_malformed},
+    {"forms", test_forms},
+    {"lacks", test_lacks},
     {"the papers' files", test_papers},
     {"every figure and table is covered or says what it needs", test_covered},
     {"published numbers", test_numbers},

@@ -33,6 +33,28 @@ static void test_long_line(void) {
                    HN_DATA, "code 1: aaaa");
 }
 
+// What the program cannot do, or does to others.
+static void test_fails(void) {
+    struct hn_context ctx;
+    struct hn_child_cost cost;
+    char *none[] = {"no-such-program", NULL};
+    const struct hn_child absent = {.argv = none, .folder = "", .seconds = 60};
+    hn_context_init(&ctx, 1);
+    HN_CHECK_FAILS(&ctx, hn_child_run(&ctx, &absent, &cost), HN_DATA,
+                   "no-such-program cannot be started: No such file or directory");
+    char *sh[] = {"sh", "-c", "true", NULL};
+    const struct hn_child nowhere = {.argv = sh, .folder = "/no/such/folder", .seconds = 60};
+    HN_CHECK_FAILS(&ctx, hn_child_run(&ctx, &nowhere, &cost), HN_DATA, "sh cannot be started: ");
+    HN_CHECK_FAILS(
+        &ctx, run(&ctx, "f=$(mktemp) && trap 'rm $f' EXIT && exec truncate -s 2G $f", 60, &cost),
+        HN_DATA, "sh wrote a file of more than 1024 MiB, and was stopped");
+    HN_CHECK_FAILS(&ctx, run(&ctx, "kill -KILL $PPID; sleep 100", 60, &cost), HN_DATA,
+                   "sh was lost: its guard was killed");
+    // It closes its errors and goes on; a process that it leaves behind ends with it.
+    HN_CHECK(&ctx, run(&ctx, "exec 2>&-; sleep 100 & sleep .05", 60, &cost));
+    CU_ASSERT(cost.wall >= 0.05 && cost.wall < 60);
+}
+
 static void test_stop(void) {
     struct hn_context ctx;
     struct hn_child_cost cost;
@@ -43,6 +65,6 @@ static void test_stop(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"ends", test_ends}, {"long_line", test_long_line}, {"stop", test_stop}};
+    {"ends", test_ends}, {"long_line", test_long_line}, {"stop", test_stop}, {"fails", test_fails}};
 
 HN_TEST_MAIN("child", tests)

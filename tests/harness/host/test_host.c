@@ -217,6 +217,8 @@ static void control_groups(void) {
              "4:memory:/docker/0123\n"); // of the host; the container sees its root
     put_file(folder, "memory/memory.limit_in_bytes", "700\n");
     CU_ASSERT(group_of(folder).limit == 700 && group_of(folder).free == 700);
+    put_file(folder, "groups", "no group\n7:memory\n3:memory:/\n"); // lines of another form
+    CU_ASSERT(group_of(folder).limit == 700 && group_of(folder).free == 700);
     put_file(folder, "groups", "0::/d\n");
     put_file(folder, "d/memory.max", "max\n");
     CU_ASSERT_EQUAL(group_of(folder).limit, INT64_MAX);
@@ -227,7 +229,33 @@ static void control_groups(void) {
     hn_fixture_remove(folder);
 }
 
+// Limits of a process: what the program itself takes has to fit, and more threads take more.
+static void limits_of_a_process(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    HN_CHECK_FAILS(&ctx, hn_host_limit_process(&ctx, 30 << 20, 1), HN_USAGE,
+                   "--memory: the program itself takes up to 40 MiB with 2 threads: give more");
+    HN_CHECK(&ctx, hn_host_limit_process(&ctx, 50 << 20, 1));
+    CU_ASSERT(ctx.memory.limit > 0 && ctx.memory.limit <= 10 << 20);
+    CU_ASSERT_PTR_NOT_NULL(strstr(hn_memory_remedy(&ctx.memory), "raise "));
+    HN_CHECK(&ctx, hn_host_limit_process(&ctx, 0, 1));
+    CU_ASSERT(ctx.memory.limit > 0 && ctx.memory.limit <= hn_host_memory());
+}
+
+// Rates of nothing are refused: no division by 0 stands for a measurement.
+static void rates_of_nothing(void) {
+    struct hn_context ctx;
+    double rate;
+    hn_context_init(&ctx, 1);
+    HN_CHECK_FAILS(&ctx, hn_host_sgemm(&ctx, 0, 1, &rate), HN_INTERNAL, "d = 0, reps = 1");
+    HN_CHECK_FAILS(&ctx, hn_host_sgemm(&ctx, 16, 0, &rate), HN_INTERNAL, "d = 16, reps = 0");
+    HN_CHECK_FAILS(&ctx, hn_host_sgemm(&ctx, INT64_MAX, 1, &rate), HN_INTERNAL, "reps = 1");
+    HN_CHECK_FAILS(&ctx, hn_host_read(&ctx, 0, &rate), HN_INTERNAL, "reps = 0");
+}
+
 static const struct hn_test tests[] = {
+    {"limits_of_a_process", limits_of_a_process},
+    {"rates_of_nothing", rates_of_nothing},
     {"control_groups", control_groups},
     {"an_event_is_counted", an_event_is_counted},
     {"an_event_that_is_not_there", an_event_that_is_not_there},

@@ -198,6 +198,16 @@ static void test_stop(void) {
     close_trial(&t);
 }
 
+static void test_too_many(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    const struct hn_processes p = {.items = INT64_MAX, .processes = 1, .unit = "cells"};
+    HN_CHECK_FAILS(&ctx, hn_processes_run(&ctx, &p), HN_MEMORY,
+                   "9223372036854775807 cells are too many");
+    const struct hn_processes q = {.items = INT64_MAX / 2, .processes = 1, .unit = "cells"};
+    HN_CHECK_FAILS(&ctx, hn_processes_run(&ctx, &q), HN_MEMORY, "to share between processes");
+}
+
 static void test_fit(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 4);
@@ -221,6 +231,7 @@ static const struct hn_test tests[] = {
     {"all workers killed", test_all_killed},
     {"a failure ends all", test_failure_ends_all},
     {"stop", test_stop},
+    {"too many", test_too_many},
     {"how many", test_fit},
 };
 HN_TEST_MAIN("processes", tests)
