@@ -24,7 +24,7 @@ void hn_html(FILE *html, const char *format, ...) {
     va_end(args);
 }
 
-const char hn_html_plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
+const char hn_html_safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
 
 void hn_html_bytes(FILE *html, const char *text, int length) {
     for (const char *end = text + length; text < end; text++)
@@ -32,7 +32,7 @@ void hn_html_bytes(FILE *html, const char *text, int length) {
 }
 
 void hn_html_word(FILE *html, const char *word) {
-    bool quoted = word[strspn(word, hn_html_plain)] != '\0';
+    bool quoted = word[strspn(word, hn_html_safe)] != '\0';
     fputs(quoted ? " &#39;" : " ", html);
     for (; *word; word++)
         if (*word == '\'')

@@ -13,7 +13,7 @@ void hn_html(FILE *html, const char *format, ...) HN_PRINTF(2, 3);
 void hn_html_bytes(FILE *html, const char *text, int length);
 void hn_html_word(FILE *html, const char *word);
 // Characters that neither YAML nor a shell reads as anything else.
-extern const char hn_html_plain[];
+extern const char hn_html_safe[];
 // "71.50 ± 1.38 %": a value with half of its interval (NaN = none), in a sentence.
 struct hn_html_amount {
     const char *unit;

@@ -15,7 +15,7 @@
 
 // The value of an option as YAML: quoted unless it is a number or a plain word.
 static void put_yaml_value(FILE *html, const char *text, int length) {
-    bool quoted = (int)strspn(text, hn_html_plain) < length;
+    bool quoted = (int)strspn(text, hn_html_safe) < length;
     fputs(quoted ? "&#34;" : "", html);
     for (const char *at = text; at < text + length; at++) {
         fputs(quoted && strchr("\\\"", *at) ? "\\" : "", html);
