@@ -30,10 +30,10 @@ void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
     for (int64_t s = 0; s < g->overview.settings; s++)
         page->seeds = hn_max(page->seeds, g->overview.seeds[s]);
     if (g->settings < g->settings_in_all)
-        hn_page_note(
-            page, "%d of %d settings are drawn, %s%s%s.", g->settings, g->settings_in_all,
-            g->named ? "those that were named" : "each sampler once before any a second time",
-            *g->left_out.text ? "; left out: " : "", g->left_out.text);
+        hn_page_note(page, "%d of %d settings are drawn, %s%s%s.", g->settings, g->settings_in_all,
+                     g->named ? "those that were named"
+                              : "each sampler once before any a second time",
+                     *g->left_out.text ? "; left out: " : "", g->left_out.text);
     if (g->more_datasets && g->datasets == 1)
         note_first_dataset(page, g->dataset[0]);
     else if (g->more_datasets)

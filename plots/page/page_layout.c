@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-// Inches.
-static const double key_row = 0.18, key_sample = 0.62, title_space = 0.22, title_row = 0.14,
-                    title_letter = 0.055, tics_space = 0.22, axis_space = 0.2,
+// Inches. Letters of a medium are smaller than those of the screen.
+static const double key_row = 0.18, key_row_of_medium = 0.14, key_sample = 0.62, title_space = 0.22,
+                    title_row = 0.14, title_letter = 0.055, tics_space = 0.22, axis_space = 0.2,
                     row_letter_height = 0.17, slant_space = 0.4, widest_end = 4.3;
 
 enum { WIDEST = 3, ROW_LETTERS_MAX = 120 };
@@ -348,9 +348,20 @@ static double default_height(const struct hn_layout *g) {
     return fmax(height, label_height(g));
 }
 
-static double row_height(const struct hn_layout *g) {
+static double above_panel(const struct hn_layout *g) {
     int rows = title_rows(g);
-    return g->panel_height + (rows > 0 ? title_space + title_row * (rows - 1) : 0.08);
+    return rows > 0 ? title_space + title_row * (rows - 1) : 0.08;
+}
+
+static double row_height(const struct hn_layout *g) { return g->panel_height + above_panel(g); }
+
+// The space of the key, which takes that of titles where the panels of the first row have none.
+static double key_space(const struct hn_layout *g) {
+    bool titled = false;
+    for (int p = 0; p < g->page->panels - g->inset; p++)
+        titled |= g->row[p] == 0 && (*g->title[p].upper || *g->title[p].lower);
+    double space = (g->page->fit_width > 0 ? key_row_of_medium : key_row) * g->key.rows;
+    return g->key.rows == 0 ? 0.04 : 0.1 + space - (titled ? 0 : above_panel(g) - 0.08);
 }
 
 // Columns of `across` panels, and the width that this leaves each of them.
@@ -415,7 +426,7 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset, bo
     set_titles(g);
     g->panel_height = default_height(g);
     collect_key(g);
-    g->first_top = g->key.rows > 0 ? 0.1 + key_row * g->key.rows : 0.04;
+    g->first_top = key_space(g);
     set_height(g);
     if (page->fit_height > 0 && g->height > page->fit_height) {
         double min = max_rows(page) > 0 ? least_row * max_rows(page) : 0.7;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Labels at the ends of curves, and beside points: these one after another, and again with the
 // others given: each takes the position that covers least, and of those the nearest, with a thin
-// line to its point where it is not next to it. Positions are tried over the whole panel, so that
-// only a label without any free one is left out.
+// line to its point where it is not next to it. Positions are tried near the point, then over the
+// whole panel, so that only a label without any free one is left out.
 #include "core/text.h"
 #include "plots/page/page_private.h"
 
@@ -11,9 +11,10 @@
 #include <string.h>
 
 // Inches: a label's height; its first distance from its point, and from one to the next; length
-// from which a leader is drawn; what is clear of it about its point; step of its boxes.
+// from which a leader is drawn; what is clear of it about its point; step of its boxes; within
+// which a label tells whose it is.
 static const double height = 0.14, nearest = 0.11, farther = 0.09, visible = 0.14, clear = 0.1,
-                    box_step = 0.04;
+                    box_step = 0.04, near = 0.9;
 
 // Cost of a square inch that a label covers; an inch of distance costs 1.
 static const double line_cost = 100, close_cost = 60, leader_cost = 500, solid_cost = 1000;
@@ -168,16 +169,13 @@ static void remove_label(struct placement *p, const struct hn_word *m) {
     p->obstacles = kept;
 }
 
-static void place_label(struct placement *p, struct hn_word *m) {
-    remove_label(p, m);
+// Finds the best position within `reach`; hidden: it covers a mark or a label.
+static void find_position(const struct placement *p, struct hn_word *m, double width,
+                          double reach) {
     const struct frame *f = &p->frame;
     double x = across(f, m->x), y = upward(f, m->y), min = INFINITY;
-    char text[HN_LABEL_SIZE];
-    label_text(f, m, text);
-    double width = hn_text_width(text) + 0.02, reach = hypot(f->width, f->panel_height);
     struct hn_word best = *m, trial = *m;
-    double distance = nearest;
-    while (distance < fmin(min, reach)) {
+    for (double distance = nearest; distance < fmin(min, reach); distance += farther)
         for (int i = 0; i < DIRECTIONS; i++) {
             const struct hn_rectangle r =
                 toward(f, x, y, 2 * M_PI * i / DIRECTIONS, distance, width);
@@ -192,10 +190,20 @@ static void place_label(struct placement *p, struct hn_word *m) {
                 best = trial;
             }
         }
-        distance += farther;
-    }
     *m = best;
     m->hidden = covered(p, &m->box, solid_cost, m->leader, INFINITY) > 1e-3 * solid_cost;
+}
+
+// Near its point, where the label tells whose it is; if nothing is free there, anywhere.
+static void place_label(struct placement *p, struct hn_word *m) {
+    const struct frame *f = &p->frame;
+    char text[HN_LABEL_SIZE];
+    remove_label(p, m);
+    label_text(f, m, text);
+    double width = hn_text_width(text) + 0.02;
+    find_position(p, m, width, near);
+    if (m->hidden)
+        find_position(p, m, width, hypot(f->width, f->panel_height));
     if (m->hidden)
         return;
     add(p, m->box, 2 * solid_cost, m);
@@ -271,6 +279,57 @@ static struct frame frame_of(const struct hn_layout *g, int p) {
                           .panel_height = box.height};
 }
 
+// Labels that found no position are the first to choose when all choose again.
+static void place_labels(struct placement *p, struct hn_panel *panel) {
+    bool first[HN_PANEL_MARKS] = {false}, any = false;
+    for (int again = 0; again < 2; again++) {
+        for (int i = 0; i < panel->n_marks && any; i++)
+            remove_label(p, &panel->mark[i]);
+        for (int i = 0; i < panel->n_marks; i++)
+            if (first[i])
+                place_label(p, &panel->mark[i]);
+        for (int i = 0; i < panel->n_marks; i++)
+            if (!first[i])
+                place_label(p, &panel->mark[i]);
+        for (int pass = 1; pass < PASSES; pass++)
+            for (int i = 0; i < panel->n_marks; i++)
+                place_label(p, &panel->mark[i]);
+        any = false;
+        for (int i = 0; i < panel->n_marks; i++)
+            any |= first[i] = panel->mark[i].hidden;
+        if (!any)
+            return;
+    }
+}
+
+static bool has_name(const struct hn_word *m) {
+    return strncmp(m->text, m->of, strlen(m->of)) == 0;
+}
+
+// A label that is left out was the one that names its sampler: another one of it, "alpha=0.5", does
+// so in its place. True if one does.
+static bool hand_on_name(struct hn_panel *panel) {
+    for (int i = 0; i < panel->n_marks; i++) {
+        const char *of = panel->mark[i].of;
+        struct hn_word *heir = NULL;
+        bool named = !panel->mark[i].hidden || !has_name(&panel->mark[i]);
+        for (int k = panel->n_marks - 1; k >= 0 && !named; k--) {
+            struct hn_word *m = &panel->mark[k];
+            if (m->hidden || strcmp(m->of, of) != 0)
+                continue;
+            named = has_name(m);
+            heir = m;
+        }
+        if (named || !heir)
+            continue;
+        char options[HN_LABEL_SIZE];
+        hn_put_text(options, sizeof options, "%s", heir->text);
+        hn_put_text(heir->text, sizeof heir->text, "%s %s", of, options);
+        return true;
+    }
+    return false;
+}
+
 // Labels keep off the inset of the first panel. The first ones come first: those of the front.
 static void place_panel(const struct hn_layout *g, struct hn_page *page, int number) {
     struct hn_panel *panel = &page->panel[number];
@@ -287,23 +346,27 @@ static void place_panel(const struct hn_layout *g, struct hn_page *page, int num
     for (int s = 0; s < panel->n_series; s++)
         for (int64_t i = 0; i < panel->series[s]->n; i++)
             add_datum(&p, panel->series[s], i);
-    for (int pass = 0; pass < PASSES; pass++)
-        for (int i = 0; i < panel->n_marks; i++)
-            place_label(&p, &panel->mark[i]);
+    do
+        place_labels(&p, panel);
+    while (hand_on_name(panel));
 }
 
-// Names the labels without a position.
+// Names the labels without a position, or says how many they are.
 static void note_hidden(struct hn_page *page) {
+    enum { NAMED_MAX = 6 };
     char names[HN_CAPTION_SIZE] = "";
+    int hidden = 0;
     for (int p = 0; p < page->panels; p++)
         for (int i = 0; i < page->panel[p].n_marks; i++) {
             const struct hn_word *m = &page->panel[p].mark[i];
-            bool full = strncmp(m->text, m->of, strlen(m->of)) == 0;
-            if (m->hidden)
+            bool full = has_name(m);
+            if (m->hidden && hidden++ < NAMED_MAX)
                 hn_append(names, sizeof names, "%s%s%s%s", *names ? "; " : "", full ? "" : m->of,
                           full ? "" : " ", m->text);
         }
-    if (*names)
+    if (hidden > NAMED_MAX)
+        hn_page_note(page, "Without a label, for lack of room: %d marks.", hidden);
+    else if (hidden > 0)
         hn_page_note(page, "Without a label, for lack of room: %s.", names);
 }
 
