@@ -255,7 +255,7 @@ static const struct {
     {"plot page --figure bs-fig4 -o out", HN_GNUPLOT},
     {"paper page -o out", HN_GNUPLOT},
     {"reproduce --list --data s.h5 --json"},
-    {"reproduce mine --claims claims.yaml --results page --against page/results.h5 --json"},
+    {"reproduce mine --claims claims.yaml --results page/results.h5 --against page/results.h5 --json"},
     {"board --suite suite.yaml -o out/r.h5 -q"},
     {"board --suite suite.yaml --entry entry.yaml -o out/e.h5 -q"},
     {"board reference.h5 mine.h5 -o out/board.html"},
