@@ -86,6 +86,34 @@ static void test_topk_near_ties(void) {
     hn_free(&ctx, rows);
 }
 
+// One sink alone on the side of the columns has what it has of rows when the matrices change
+// places.
+static void test_columns_alone(void) {
+    static const double temperature[] = {.1, 1};
+    enum { N = 70, M = 45, D = 20 };
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    HN_SCOPE(&ctx);
+    struct hn_matrix x = {hn_fixture_rows(&ctx, N, D, 4), N, D, D};
+    struct hn_matrix y = {hn_fixture_rows(&ctx, M, D, 5), M, D, D};
+    struct hn_lse lse[2];
+    struct hn_extrema extrema[2] = {{0}};
+    for (int side = 0; side < 2; side++) {
+        enum hn_side at = side ? HN_SIDE_COLS : HN_SIDE_ROWS;
+        struct hn_sweep one = {.x = side ? x : y, .y = side ? y : x, .block = 16}, other = one;
+        lse[side] = (struct hn_lse){.temperature = temperature, .n = 2};
+        hn_sweep_add(&one, &hn_lse_sink, &lse[side], at);
+        HN_CHECK(&ctx, hn_sweep_run(&ctx, &one));
+        hn_sweep_add(&other, &hn_extrema_sink, &extrema[side], at);
+        HN_CHECK(&ctx, hn_sweep_run(&ctx, &other));
+        CU_ASSERT(lse[side].rows == M && extrema[side].rows == M);
+    }
+    for (int i = 0; i < 2 * M; i++)
+        CU_ASSERT(fabs(lse[0].value[i] - lse[1].value[i]) <= 1e-12 * fabs(lse[0].value[i]));
+    for (int i = 0; i < M; i++)
+        CU_ASSERT(extrema[0].max[i] == extrema[1].max[i] && extrema[0].min[i] == extrema[1].min[i]);
+}
+
 // X X^T with half the products against the same with all of them.
 static void test_symmetric_or_not(void) {
     struct hn_context ctx;
@@ -154,6 +182,7 @@ static void test_failing_allocations(void) {
 }
 
 static const struct hn_test tests[] = {
+    {"columns alone", test_columns_alone},
     {"random", test_random},
     {"top-k near ties", test_topk_near_ties},
     {"symmetric or not", test_symmetric_or_not},
