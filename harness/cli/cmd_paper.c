@@ -7,6 +7,8 @@
 #include "plots/report/latex.h"
 #include "results/analysis/named.h"
 
+#include <unistd.h>
+
 struct paper_params {
     char *output, *settings;
     int medium, term;
@@ -43,8 +45,10 @@ static enum hn_code paper_run(struct hn_context *ctx, const struct hn_call *call
     const struct hn_latex_paper paper = {&results, folder, own->medium + 1, paper_terms[own->term],
                                          own->settings};
     enum hn_code code = hn_latex_paper(ctx, &paper);
-    if (code == HN_NOT_APPLICABLE)
+    if (code == HN_NOT_APPLICABLE) {
+        (void)rmdir(figures); // in which nothing is
         return hn_fail(ctx, HN_DATA, "%s: there is nothing for a paper: %s", file, ctx->message);
+    }
     if (!code && !call->quiet)
         printf("%s/main.tex\n", folder);
     return code;

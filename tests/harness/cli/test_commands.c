@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 enum { FEW = 4, WORDS = 40, LINE = 500 };
+#define SHA "0000000000000000000000000000000000000000000000000000000000000000"
 
 // Standard output and errors of commands go nowhere.
 static int kept[2];
@@ -171,6 +172,11 @@ static void make_place(void) {
     }
 }
 
+static void leave_place(void) {
+    CU_ASSERT_EQUAL(chdir("/"), 0);
+    hn_fixture_remove(folder);
+}
+
 static void empty_out(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
@@ -255,7 +261,8 @@ static const struct {
     {"plot page --figure bs-fig4 -o out", HN_GNUPLOT},
     {"paper page -o out", HN_GNUPLOT},
     {"reproduce --list --data s.h5 --json"},
-    {"reproduce mine --claims claims.yaml --results page/results.h5 --against page/results.h5 --json"},
+    {"reproduce mine --claims claims.yaml --results page/results.h5 --against page/results.h5 "
+     "--json"},
     {"board --suite suite.yaml -o out/r.h5 -q"},
     {"board --suite suite.yaml --entry entry.yaml -o out/e.h5 -q"},
     {"board reference.h5 mine.h5 -o out/board.html"},
@@ -267,6 +274,85 @@ static const struct {
     {"doctor --no-noise --json"},
     {"bench walk --n 200 --dim 4 --M 20 --K 5 --batch-size 8 --reps 1 --warmup 0 --json"},
 };
+
+// Calls that are refused, with what is to be done instead.
+static const struct {
+    const char *line;
+    enum hn_code code;
+    const char *part;
+} refusals[] = {
+    {"board --suite suite.yaml", HN_USAGE, "--suite needs a file for the results: add -o entry.h5"},
+    {"board reference.h5 --suite suite.yaml -o out/r.h5", HN_USAGE, "--suite"},
+    {"board --suite suite.yaml --kinds s -o out/r.h5", HN_USAGE, "--suite"},
+    {"board --suite twice.yaml -o out/r.h5", HN_USAGE, "two kinds are called 's'"},
+    {"board --suite suite.yaml --entry unnamed.yaml -o out/r.h5", HN_USAGE,
+     "an entry has a name of its own, not 'reference'"},
+    {"choose s.h5 -c given.yaml -b 8", HN_USAGE, "stands for batches that another program chose"},
+    {"compare page", HN_USAGE, "give two results files, BASE and NEW, or --history DIR"},
+    {"compare none/base.h5 page", HN_DATA, "its folder is not there: check the path of BASE"},
+    {"compare page page --gate fn_ratio", HN_USAGE, "the metric or the limit is missing"},
+    {"compare page page --gate fn_ratio:-x", HN_USAGE, "the limit is not a number of 0 or more"},
+    {"compare page page --gate fn_ratio:0x1", HN_USAGE, "the limit is not a number of 0 or more"},
+    {"compare page page --gate sampler:1", HN_USAGE, "names what was run"},
+    {"compare page page --gate times:1", HN_USAGE, "times are gated in percent"},
+    {"compare page page --gate cost_s:1", HN_USAGE, "--gate cost_s:1"},
+    {"compare page page --gate fn_ratio:-0.1", HN_USAGE, "--gate fn_ratio:-0.1"},
+    {"compare page page --gate fn_rato:1", HN_USAGE, "did you mean 'fn_ratio'"},
+    {"ab hardneg hardneg", HN_USAGE, "no job file: give one with -c JOB"},
+    {"completion fish", HN_USAGE, "unknown shell 'fish': bash or zsh"},
+    {"export page --csv --table none", HN_USAGE, "has no table none; there are runs"},
+    {"export reference.h5 --csv --table accuracies", HN_USAGE, "has no table accuracies"},
+    {"merge part1 part2", HN_USAGE, "no output: give the merged file with -o results.h5"},
+    {"plot page --columns 1 -o out", HN_USAGE, "--columns are those of a style"},
+    {"report page other", HN_USAGE, "a page of several results needs a name: add -o FILE"},
+    {"report page page -o out/page.html", HN_USAGE, "page/results.h5 is named twice"},
+    {"run -c same.yaml -o out", HN_USAGE, "'s.h5' and './s.h5' in 'snapshots' are the same file"},
+    {"run -c job.yaml -o out --rows 1/2 --set timing.processes=3", HN_USAGE,
+     "give --set timing.processes=1"},
+    {"run -c job.yaml -o out --filter jest --dry-run", HN_USAGE, "--filter matches none"},
+    {"run -c job.yaml -o out --rows 3/2", HN_USAGE, "--rows 3/2: give part i of n as i/n"},
+    {"train -o out", HN_USAGE, "no job file: give one with -c JOB"},
+    {"train -c train.yaml", HN_USAGE, "--output is missing: name a folder with -o DIR"},
+    {"train -c train.yaml -o out --dry-run --json", HN_USAGE, "--json is of results"},
+    {"train -c train.yaml -o out --set teacher=none.h5", HN_DATA, "none.h5"},
+    {"mine r.h5", HN_USAGE, "--output is missing: name the file to write"},
+    {"price r.h5 --certificate out/c.json", HN_USAGE, "--certificate goes with --for"},
+    {"price r.h5 --recommend", HN_USAGE, "--recommend needs --max-fn"},
+    {"price r.h5 --sheet 10 --judged sheet.tsv -o out/s.tsv", HN_USAGE, "--sheet only draws pairs"},
+    {"price r.h5 --for '-n 2' --sheet 10", HN_USAGE, "--for: --sheet N and --output go together"},
+    {"price r.h5 --for '-n 2' --certificate out/c.json", HN_USAGE,
+     "--certificate needs --judged and --max-fn"},
+    {"price r.h5 --judged sheet.tsv", HN_DATA, "line 2: column 5, relevant, is empty"},
+    {"reproduce bs-fig4 --data none", HN_USAGE, "none"},
+    {"paper price.h5 -o out", HN_DATA, "there is nothing for a paper"},
+};
+
+static void test_refused(void) {
+    make_place();
+    put("twice.yaml", "suite: x\nreference: [uniform]\nkinds:\n"
+                      "  - name: s\n    encoders: [{file: s.h5, sha256: " SHA "}]\n"
+                      "  - name: s\n    encoders: [{file: t.h5, sha256: " SHA "}]\n");
+    put("unnamed.yaml", "name: reference\nauthors: A\nchosen_on: nothing\nsettings: [jest]\n");
+    put("given.yaml", "version: 1\nsnapshots: s.h5\nsamplers: [{given: {file: b.npy}}]\n");
+    put("same.yaml", "version: 1\nsnapshots: [s.h5, ./s.h5]\nsamplers: [uniform]\nbatch_size: 8\n"
+                     "batches: 2\n");
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct hn_context ctx;
+        empty_out();
+        hn_context_init(&ctx, 1);
+        enum hn_code code = run_silently(&ctx, refusals[i].line);
+        bool good = code == refusals[i].code && strstr(ctx.message, refusals[i].part);
+        if (!good)
+            fprintf(stderr, "    %s: code %d: %s\n", refusals[i].line, (int)code, ctx.message);
+        CU_ASSERT_TRUE(good);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+        bool empty = rmdir("out") == 0;
+        if (!empty)
+            fprintf(stderr, "    %s: leaves something\n", refusals[i].line);
+        CU_ASSERT_TRUE(empty);
+    }
+    leave_place();
+}
 
 static void test_lacks(void) {
     make_place();
@@ -303,13 +389,12 @@ static void test_lacks(void) {
         fprintf(stderr, "    %d of %d allocations failed\n", (int)failed, (int)all);
     CU_ASSERT_EQUAL(before ? setenv("PATH", before, 1) : unsetenv("PATH"), 0);
     free(before);
-    CU_ASSERT_EQUAL(chdir("/"), 0);
-    hn_fixture_remove(folder);
+    leave_place();
 }
 
-static const struct hn_test tests[] = {{"lacks", test_lacks}};
+static const struct hn_test tests[] = {{"refused", test_refused}, {"lacks", test_lacks}};
 
 int main(int argc, char **argv) {
     hn_h5_quiet();
-    return hn_test_main(argc, argv, "commands", tests, 1);
+    return hn_test_main(argc, argv, "commands", tests, 2);
 }
