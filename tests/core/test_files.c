@@ -586,7 +586,7 @@ static void test_adopting(void) {
     HN_CHECK(&ctx, hn_file_adopt(&ctx, from, to));
     CU_ASSERT(!exists(from) && exists(to));
     HN_CHECK_FAILS(&ctx, hn_file_adopt(&ctx, from, to), HN_IO, "to: writing failed");
-    for (int last = HN_OK; last <= HN_DATA; last += HN_DATA) {
+    for (enum hn_code last = HN_OK; last <= HN_DATA; last += HN_DATA) {
         HN_CHECK(&ctx, hn_file_write_text(&ctx, from, "new"));
         HN_CHECK(&ctx, hn_file_write_text(&ctx, to, "old"));
         hn_outputs_begin(&ctx, &all);
@@ -595,7 +595,7 @@ static void test_adopting(void) {
         expect(to, "old");
         expect(hn_outputs_find(&ctx, to), "new");
         CU_ASSERT_STRING_EQUAL(hn_outputs_find(&ctx, none), none);
-        CU_ASSERT_EQUAL(hn_outputs_end(&ctx, &all, (enum hn_code)last), last);
+        CU_ASSERT_EQUAL(hn_outputs_end(&ctx, &all, last), last);
         expect(to, last ? "old" : "new");
         CU_ASSERT_EQUAL(entries(folder), 1);
     }
