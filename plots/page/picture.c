@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Pictures that gnuplot draws into memory, and files that hold them whole or are not there.
 #include "plots/page/picture.h"
 
 #include "core/files.h"
