@@ -162,8 +162,11 @@ HN_MUST_USE enum hn_code hn_check_memory(struct hn_context *ctx, int64_t count, 
 // and freed like allocations. NULL: HN_IO, HN_MEMORY.
 enum { HN_MAPPED_FROM = 1 << 16 };
 HN_MUST_USE void *hn_map(struct hn_context *ctx, int fd, int64_t bytes);
-// From here on allocations belong to `owner`, one of this context's (NULL: to none), and are given
-// back with it unless they were before. Returns the owner so far, which is to be put back.
+// From here on allocations are owned by `owner`, one of this context's (NULL: by none), and are
+// freed with it unless they were before. Returns the owner so far, which is to be put back.
+//
+// Memory that a function allocates for its caller is owned by the owner at the call, also where it
+// fails, unless its comment names another.
 void *hn_own(struct hn_context *ctx, void *owner);
 
 // Header in front of the memory of every allocation.

@@ -17,8 +17,7 @@ struct hn_label_sets {
 };
 
 // Item i has label[start[i] .. start[i + 1]], 0 and up, in any order; a label that comes twice
-// counts once. set[n] gets the numbers of their sets, -1 for items without a label. The arrays of
-// `out` belong to the owner of the time.
+// counts once. set[n] gets the numbers of their sets, -1 for items without a label.
 HN_MUST_USE enum hn_code hn_label_sets_make(struct hn_context *ctx, int64_t n, const int64_t *start,
                                             const int32_t *label, int32_t *set,
                                             struct hn_label_sets *out);

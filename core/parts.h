@@ -44,8 +44,7 @@ struct hn_parts {
     HN_MUST_USE enum hn_code (*get)(struct hn_context *ctx, void *self, int64_t part,
                                     struct hn_bytes *out);
     // Optional: n bytes that `fill` writes, the same wherever `name` is the same, in memory once
-    // for all processes of a machine; they belong to the owner, and are not to be written. NULL: an
-    // error.
+    // for all processes of a machine, and are not to be written. NULL: an error.
     const void *HN_MUST_USE (*share)(struct hn_context *ctx, void *self, const char *name,
                                      int64_t n, const struct hn_parts_fill *fill);
     // True if something of the work in hand was computed elsewhere, or before, so that its time is
@@ -54,8 +53,7 @@ struct hn_parts {
     int64_t count; // cut everything in so many parts, to try it; 0: as hn_cut_parts() says
 };
 
-// n bytes that `fill` writes, shared where ctx->parts can. They belong to the owner; NULL: an
-// error.
+// n bytes that `fill` writes, shared where ctx->parts can. NULL: an error.
 HN_MUST_USE const void *hn_parts_share(struct hn_context *ctx, const char *name, int64_t n,
                                        const struct hn_parts_fill *fill);
 

@@ -13,7 +13,7 @@ struct hn_judgement {
 enum { HN_GRADE_MIN = INT16_MIN, HN_GRADE_MAX = INT16_MAX };
 
 // Compressed rows: the judged passages of query q are passage[start[q] .. start[q + 1]), ascending,
-// each once. The arrays belong to the owner of the time.
+// each once.
 struct hn_qrels {
     int64_t n;         // queries
     int64_t *start;    // [n + 1]
@@ -49,7 +49,7 @@ static inline bool hn_qrels_relevant(const struct hn_qrels *q, int64_t query, in
 // True if a passage is relevant to the query.
 bool hn_qrels_any_relevant(const struct hn_qrels *q, int64_t query);
 // The same with to[passage] in place of each passage: where several become one, the best grade
-// counts. to[]: below 2^31. Arrays belong to the owner of the time; `out` may be `q`.
+// counts. to[]: below 2^31. `out` may be `q`.
 HN_MUST_USE enum hn_code hn_qrels_merge(struct hn_context *ctx, const struct hn_qrels *q,
                                         const int32_t *to, struct hn_qrels *out);
 // Gives each query what is judged for any query of its text: text[n] numbers these from 0 to
@@ -64,7 +64,7 @@ struct hn_pair_scores {
     float *score;
 };
 // From pairs in any order, as hn_qrels_build(): the grade of list[i] is the position in score[] of
-// its score. The arrays belong to the owner of the time.
+// its score.
 HN_MUST_USE enum hn_code hn_pair_scores_build(struct hn_context *ctx,
                                               const struct hn_judgement *list, int64_t count,
                                               int64_t n, const float *score,

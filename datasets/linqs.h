@@ -18,8 +18,8 @@
 
 #include "datasets/items.h"
 
-// It belongs to the owner of the time, also after a failure. features are as in the file: its
-// arrays are the ones below it. Rows may be empty, which a note says.
+// features are as in the file: its arrays are the ones below it. Rows may be empty, which a note
+// says.
 struct hn_linqs {
     char *name; // "cora"
     int64_t n, p;

@@ -66,9 +66,8 @@ HN_MUST_USE enum hn_code hn_retrieval_some_rows(struct hn_context *ctx, struct h
 int64_t hn_retrieval_block(const struct hn_retrieval *r, enum hn_set side);
 HN_MUST_USE enum hn_code hn_retrieval_teacher(struct hn_context *ctx, struct hn_retrieval *r,
                                               enum hn_set side, struct hn_matrix *out);
-// Ids of a side: those of the file, or "0", "1", ... And texts; out->n = 0: the file has none. They
-// belong to the owner of the time. HN_DATA: unreadable, not UTF-8, an id that is empty or there
-// twice.
+// Ids of a side: those of the file, or "0", "1", ... And texts; out->n = 0: the file has none.
+// HN_DATA: unreadable, not UTF-8, an id that is empty or there twice.
 HN_MUST_USE enum hn_code hn_retrieval_ids(struct hn_context *ctx, struct hn_retrieval *r,
                                           enum hn_set side, struct hn_strings *out);
 HN_MUST_USE enum hn_code hn_retrieval_texts(struct hn_context *ctx, struct hn_retrieval *r,

@@ -85,8 +85,7 @@ HN_MUST_USE enum hn_code hn_data_read_unit(struct hn_context *ctx, const struct 
 // The same of all steps.
 HN_MUST_USE enum hn_code hn_data_check_values(struct hn_context *ctx, const struct hn_snapshot *s,
                                               const struct hn_data *data);
-// hn_data_read_unit() of all rows, in memory that processes share where ctx->parts can; it belongs
-// to the owner.
+// hn_data_read_unit() of all rows, in memory that processes share where ctx->parts can.
 HN_MUST_USE enum hn_code hn_data_share_unit(struct hn_context *ctx, const struct hn_snapshot *s,
                                             const struct hn_data *data, int64_t index,
                                             struct hn_matrix *out);
@@ -113,7 +112,6 @@ HN_MUST_USE enum hn_code hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t 
 // The attribute `name`, printable, "" if absent; NULL: HN_MEMORY.
 HN_MUST_USE char *hn_snapshot_read_text(struct hn_context *ctx, hid_t object, const char *name);
 // The texts of a data set, of which there must be n (n < 0: any number); none where it is absent.
-// They belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_snapshot_read_texts(struct hn_context *ctx, const struct hn_snapshot *s,
                                                 const char *path, int64_t n,
                                                 struct hn_strings *out);

@@ -24,7 +24,6 @@ struct hn_sts_pair {
     double score;
 };
 
-// It belongs to the owner of the time, also after a failure.
 struct hn_sts {
     int64_t n;             // different sentences
     const char **sentence; // [n], each with a word at least, in the order of their first appearance

@@ -37,7 +37,7 @@ struct hn_line {
 enum hn_code hn_line_fail(struct hn_context *ctx, const struct hn_line *at, const char *fmt, ...)
     HN_PRINTF(3, 4);
 
-// A file in memory, which belongs to the owner of the time.
+// A file in memory.
 struct hn_text {
     struct hn_line at;
     char *text;

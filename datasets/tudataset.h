@@ -13,8 +13,7 @@
 
 #include "core/graph.h"
 
-// It belongs to the owner of the time, also after a failure. Labels are numbered from 0 in
-// ascending order of those in the file.
+// Labels are numbered from 0 in ascending order of those in the file.
 struct hn_tudataset {
     char *name; // "MUTAG"
     int64_t graphs, nodes;

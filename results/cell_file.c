@@ -44,7 +44,7 @@ static enum hn_code read_file(struct hn_context *ctx, const char *folder, const 
     return hn_cell_head_take(ctx, from, head) ? hn_fail_in(ctx, "%s", path) : HN_OK;
 }
 
-// Results of such a file, which belong to the owner.
+// Results of such a file.
 static enum hn_code read_results(struct hn_context *ctx, const char *folder, const char *name,
                                  struct hn_results *out) {
     struct hn_cell_head head;
@@ -81,7 +81,7 @@ struct position {
     int64_t packed; // -1: it is not there
 };
 
-// The texts of a loose cell belong to the owner, those of a packed one to the pack. A damaged file
+// The texts of a packed cell are owned by the pack. A damaged file
 // is a missing one. A pack is there before the files that it holds go: so it is looked at last.
 static enum hn_code find(struct hn_context *ctx, struct hn_cell_store *cells, const char *run_key,
                          struct position *at, struct hn_cell_head *head) {

@@ -143,8 +143,7 @@ struct hn_comparison {
 // Compares now[0] with base[0], and the times of base[n_base] with those of now[n_now]: the samples
 // are the medians of processes where there are several files, or rounds (`ab`), or both files hold
 // times of several processes, else the repetitions of the first process. The results are borrowed
-// for as long as `out` is used; what it allocates belongs to the owner. HN_USAGE: a gate on what is
-// in neither file.
+// for as long as `out` is used. HN_USAGE: a gate on what is in neither file.
 HN_MUST_USE enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base,
                                     int64_t n_base, const struct hn_results *now, int64_t n_now,
                                     const struct hn_compare_options *options,

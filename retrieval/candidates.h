@@ -21,7 +21,6 @@ const int64_t *hn_sources_quota(const struct hn_sources *s);
 // The pairs of list[n], of so many queries. n is at most HN_SOURCES_MAX. merged[passages]: where
 // they go; NULL: they stay. fuse: ordered by the sum of 1 / (60 + rank) over the lists (Cormack et
 // al. 2009), where ranks go by the lists' scores, equal ones by the lower passage. Without quotas.
-// Arrays belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_candidates_unite(struct hn_context *ctx,
                                              const struct hn_pair_scores *list, int n,
                                              int64_t queries, const int32_t *merged, bool fuse,

@@ -17,8 +17,7 @@ struct hn_listed_scores {
 };
 
 // Data as the dialect sees them: with HN_EQUAL_MERGE a passage for each text, the first, and what
-// is relevant to a query is so to all of its text. What it allocates belongs to the owner of the
-// time.
+// is relevant to a query is so to all of its text.
 struct hn_miner {
     struct hn_mine_options o;      // resolved
     struct hn_retrieval_data data; // of merged passages
@@ -70,8 +69,7 @@ struct hn_pool {
     bool *lacks; // [count] a positive has no listed score; NULL: not looked for
 };
 
-// Allocations belong to the owner of the time. scores: all of the model's are found, not
-// only those that hn_miner_take() needs.
+// scores: all of the model's are found, not only those that hn_miner_take() needs.
 HN_MUST_USE enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m,
                                        int64_t from, int64_t count, bool scores,
                                        struct hn_pool *out);

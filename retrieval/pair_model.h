@@ -22,7 +22,6 @@ struct hn_pair_model {
     double positives;  // known ones of a query, on average
 };
 
-// Arrays belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_pair_model_open(struct hn_context *ctx, const struct hn_miner *m,
                                             const struct hn_population *population,
                                             struct hn_pair_model *out);

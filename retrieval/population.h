@@ -17,7 +17,6 @@ struct hn_population {
     double total;    // sum of rank^-.75 over the pairs
 };
 
-// The array belongs to the owner of the time.
 HN_MUST_USE enum hn_code hn_population_build(struct hn_context *ctx, const struct hn_pool *pool,
                                              struct hn_population *out);
 

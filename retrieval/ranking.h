@@ -13,7 +13,7 @@ static inline double hn_score(const float *x, const float *y, int64_t d) {
 
 struct hn_ranking {
     int64_t rows, kept; // kept: min(depth, passages)
-    int32_t *id;        // [rows x kept] passages; belongs to the owner of the time, as the next
+    int32_t *id;        // [rows x kept] passages
     double *score;      // [rows x kept] or NULL: not found
 };
 

@@ -15,7 +15,7 @@ struct hn_relevance {
     int32_t min_grade;    // as of struct hn_qrels
 };
 
-// The arrays belong to the owner of the time. `qrels` without rows (start = NULL) gives none.
+// `qrels` without rows (start = NULL) gives none.
 HN_MUST_USE enum hn_code hn_relevance_build(struct hn_context *ctx, const struct hn_qrels *qrels,
                                             const int64_t *group, struct hn_relevance *out);
 
@@ -36,7 +36,6 @@ struct hn_selves {
     int64_t max; // passages that may be a query itself
 };
 
-// Arrays belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_selves_open(struct hn_context *ctx, const struct hn_retrieval_data *d,
                                         enum hn_self by, struct hn_selves *out);
 

@@ -26,6 +26,6 @@ struct hn_mined {
     struct hn_mine_counts counts;
 };
 
-// counts are added to; arrays belong to the owner of the time.
+// counts are added to.
 HN_MUST_USE enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
                                        const struct hn_pool *pool, struct hn_mined *out);

@@ -13,7 +13,7 @@ HN_MUST_USE enum hn_code hn_sampler_make(struct hn_context *ctx, const struct hn
                                          struct hn_sampler *self);
 
 // Arrays for up to `max` batches of an open sampler, fewer where these would take more than
-// HN_DRAW_BYTES, at least one. They belong to the owner of now.
+// HN_DRAW_BYTES, at least one.
 HN_MUST_USE enum hn_code hn_batches_open(struct hn_context *ctx, const struct hn_sampler *sampler,
                                          int64_t max, struct hn_batches *out);
 

@@ -68,7 +68,7 @@ static int64_t cut_close(const struct hn_close_pairs *p, int shift, int64_t chun
     return count;
 }
 
-// All segments to l->segment, once counted. Here and below what is allocated belongs to the owner.
+// All segments to l->segment, once counted.
 static enum hn_code cut(struct hn_context *ctx, const struct hn_close_pairs *p, struct lists *l) {
     const struct work *work = p->work;
     int64_t chunks = work->chunks + p->chunks;

@@ -57,8 +57,8 @@ struct hn_mosaic_tally {
     double weight;                // of the unordered pairs within batches, at the end
 };
 
-// Allocates for pools of up to n items of d dimensions; not in a parallel region. What it allocates
-// belongs to the owner of now. Errors: HN_MEMORY.
+// Allocates for pools of up to n items of d dimensions; not in a parallel region. Errors:
+// HN_MEMORY.
 HN_MUST_USE enum hn_code hn_mosaic_pool_open(struct hn_context *ctx, const struct hn_mosaic *spec,
                                              int64_t n, int64_t d, bool views, int32_t batch_size,
                                              int threads, struct hn_mosaic_pool *pool);

@@ -20,7 +20,7 @@ struct hn_even {
     int32_t *cluster;            // [m] the result: rows of cluster c: cluster[c m / k ..]
 };
 
-// Allocates; the memory belongs to the current owner. Errors: HN_MEMORY.
+// Allocates. Errors: HN_MEMORY.
 HN_MUST_USE enum hn_code hn_even_open(struct hn_context *ctx, int64_t m, int64_t k,
                                       struct hn_even *e);
 // Sets number c of a row.

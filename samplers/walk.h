@@ -38,8 +38,7 @@ struct hn_walk_scratch {
     double *key;             // [n] what a level is sorted by
 };
 
-// limit: whether walks of HN_WALK_RESTART with alpha = 1 will be asked for. It belongs to the owner
-// of the time.
+// limit: whether walks of HN_WALK_RESTART with alpha = 1 will be asked for.
 HN_MUST_USE enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n,
                                               enum hn_walk_kind kind, bool limit,
                                               struct hn_walk_scratch *s);

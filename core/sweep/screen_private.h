@@ -16,8 +16,7 @@ struct hn_screen_axes {
     double askew;  // Frobenius norm of their inner products less those of orthonormal ones
     double spread; // about the root mean square of a projection's numbers
 };
-// For rows of which a share of all products is wanted. What is allocated belongs to the owner of
-// the moment. Errors: HN_MEMORY, those of hn_eigen_top().
+// For rows of which a share of all products is wanted. Errors: HN_MEMORY, those of hn_eigen_top().
 HN_MUST_USE enum hn_code hn_screen_find_axes(struct hn_context *ctx, const struct hn_matrix *x,
                                              const struct hn_matrix *y, const float *mean,
                                              double share, const struct hn_screen_kernel *kernel,

@@ -24,8 +24,7 @@ struct hn_wanted {
     bool lists;            // labels are texts that are cut apart: commas do not separate columns
 };
 
-// Rows became float, labels int64 or UTF-8 texts. The values belong to the owner of the time, also
-// after a failure.
+// Rows became float, labels int64 or UTF-8 texts.
 struct hn_array {
     int rank;
     int64_t shape[HN_ARRAY_RANK_MAX];

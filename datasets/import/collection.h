@@ -10,8 +10,7 @@
 
 #include <jansson.h>
 
-// The ids of one side, and its texts where the file has them. Arrays belong to the owner of the
-// time.
+// The ids of one side, and its texts where the file has them.
 struct hn_collection {
     const char *from; // file of the ids; NULL: ids are the numbers of rows
     int64_t n;
@@ -27,7 +26,7 @@ HN_MUST_USE enum hn_code hn_collection_read(struct hn_context *ctx, const char *
 
 // text[HN_SETS]; group[side][text[side]->n]: equal texts get the number of the passage, or else the
 // query, that has them first: passages count from 0, queries behind them. Left alone where a side
-// has no texts. The arrays are owned by the current owner.
+// has no texts.
 HN_MUST_USE enum hn_code hn_number_texts(struct hn_context *ctx, const struct hn_strings *text,
                                          int64_t *group[HN_SETS]);
 
@@ -79,7 +78,7 @@ HN_MUST_USE enum hn_code hn_text_pairs_read(struct hn_context *ctx, const char *
 //   queries.jsonl, corpus.jsonl, qrels/train.tsv [qrels/test.tsv, qrels/truth.tsv]: of BEIR
 //
 // Relevance by numbers of queries and documents; the rows of queries that a set does not have are
-// empty. The arrays belong to the owner of the time.
+// empty.
 struct hn_pair_folder {
     struct hn_strings text[HN_SETS], id[HN_SETS]; // id: n = 0: the files have none
     struct hn_qrels train, test; // of training pairs, and of queries to be evaluated

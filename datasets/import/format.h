@@ -13,9 +13,8 @@ struct hn_format {
     bool by_name;                  // s->path is opened again, and cannot be standard input
     bool has_labels;               // files may hold labels
     bool rows_named, labels_named; // files hold several, of which one has hn_wanted.name
-    // Rows or labels. s stands at the begin of the file. out is zeroed; its values belong to the
-    // owner of the time, also after a failure. HN_DATA names file and position and what is wrong.
-    // Sizes are bounded by the file.
+    // Rows or labels. s stands at the begin of the file. out is zeroed. HN_DATA names file and
+    // position and what is wrong. Sizes are bounded by the file.
     enum hn_code (*read)(struct hn_context *ctx, struct hn_source *s, const struct hn_wanted *want,
                          struct hn_array *out);
     // Of formats whose rows stand one after the other, else NULL: their type and shape. s then

@@ -19,7 +19,7 @@ struct hn_given_rules {
 // Reads a .npy file of whole numbers, [lists, length] or [epochs, lists, length], in which -1 fills
 // up short lists; or lines of JSON (.jsonl), each a list of numbers or an object with `negatives`
 // and, to be checked, `anchor`. sha256: of the bytes that are expected, NULL: any. path stays
-// borrowed, the rest belongs to the owner. HN_DATA with the place: no such file, other bytes, lists
+// borrowed. HN_DATA with the place: no such file, other bytes, lists
 // that do not fit the rules.
 HN_MUST_USE enum hn_code hn_given_read(struct hn_context *ctx, const char *path, const char *sha256,
                                        const struct hn_given_rules *rules, struct hn_given *out);

@@ -52,9 +52,8 @@ struct hn_import_extras {
     struct hn_matrix teacher; // [n x any] unit rows, data = NULL: none
     int32_t *group;           // [n], NULL: none
 };
-// Either path may be NULL. `from` is what messages call the n items. What is allocated belongs to
-// the owner of the time. HN_DATA: a file cannot be read, or is of another number of items; rows of
-// a teacher that are not finite, or zero.
+// Either path may be NULL. `from` is what messages call the n items. HN_DATA: a file cannot be
+// read, or is of another number of items; rows of a teacher that are not finite, or zero.
 HN_MUST_USE enum hn_code hn_import_extras(struct hn_context *ctx, const char *teacher,
                                           const char *group, const char *from, int64_t n,
                                           struct hn_import_extras *out);

@@ -70,7 +70,7 @@ struct hn_wanted hn_import_wanted(const struct hn_import *o);
 enum hn_format_choice hn_import_format(const struct hn_import *o);
 
 // Rows of the corpus where all of its files hold them one after the other: *size has data = NULL
-// then, and they are read from `out`, which belongs to the owner of the time. Rows that are zero or
+// then, and they are read from `out`. Rows that are zero or
 // not finite are refused when they are read (HN_DATA), zero ones counted in a note where they may
 // stay. out->read = NULL: some file has to be read whole.
 HN_MUST_USE enum hn_code hn_import_corpus(struct hn_context *ctx, const struct hn_import *o,

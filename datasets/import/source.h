@@ -25,8 +25,8 @@ HN_MUST_USE enum hn_code hn_source_take(struct hn_context *ctx, struct hn_source
 HN_MUST_USE enum hn_code hn_source_go(struct hn_context *ctx, struct hn_source *s, int64_t at,
                                       int64_t bytes, const char *what);
 
-// The rest as a text ended by 0, without a byte order mark. It belongs to the owner of the time.
-// HN_DATA: a zero byte in it, as UTF-16 has them.
+// The rest as a text ended by 0, without a byte order mark. HN_DATA: a zero byte in it, as UTF-16
+// has them.
 HN_MUST_USE enum hn_code hn_source_text(struct hn_context *ctx, struct hn_source *s, char **text);
 
 // Little-endian numbers of 2, 4 or 8 bytes.

@@ -37,7 +37,7 @@ struct hn_suite_entry {
     int64_t settings;
 };
 
-// Read a file (YAML). HN_USAGE with file, line and column. What is read belongs to the owner.
+// Read a file (YAML). HN_USAGE with file, line and column.
 HN_MUST_USE enum hn_code hn_suite_read(struct hn_context *ctx, const char *path,
                                        struct hn_suite *out);
 HN_MUST_USE enum hn_code hn_entry_read(struct hn_context *ctx, const char *path,

@@ -23,7 +23,7 @@ struct hn_evidence {
     double dots[HN_EVIDENCE_SEEDS];    // inner products of a batch, the same way
 };
 
-// Appends a seed's batches. The array belongs to the owner of now (hn_own()).
+// Appends a seed's batches.
 HN_MUST_USE enum hn_code hn_evidence_add(struct hn_context *ctx, struct hn_evidence *e,
                                          const struct hn_evidence_batch *batch, int64_t n,
                                          double seconds, double dots);

@@ -101,7 +101,7 @@ extern const struct hn_command *const hn_commands[];
 const struct hn_command *hn_command_find(struct hn_context *ctx, const char *word); // as below
 
 // The values that replace the job's, with "seeds=SEED" behind them unless it is INT64_MIN: so the
-// job that is stored is the one that ran. What it allocates belongs to the owner of now.
+// job that is stored is the one that ran.
 HN_MUST_USE enum hn_code hn_set_seed(struct hn_context *ctx, const struct hn_text_list *set,
                                      int64_t seed, struct hn_text_list *out);
 

@@ -22,8 +22,7 @@ struct hn_alternate_spec {
 
 // Runs both programs on the job in turn (old new, new old, ...), each round in folders of its own
 // below the temporary folder, which are removed. HN_USAGE: a program that cannot be started, or
-// ends with an error (its last line of complaint is given). What is allocated, also before a
-// failure, belongs to the owner of now.
+// ends with an error (its last line of complaint is given).
 HN_MUST_USE enum hn_code hn_alternate_run(struct hn_context *ctx,
                                           const struct hn_alternate_spec *spec,
                                           struct hn_alternate *out);

@@ -75,7 +75,6 @@ struct hn_fields {
     .option = {.name = (name_), .offset = offsetof(type, field)}
 
 // Reads a mapping, in the order of the table, into `out` (zeroed). map: NULL = nothing is given.
-// HN_USAGE with the place of what is wrong. What is allocated belongs to the owner of now
-// (hn_own()), also after a failure.
+// HN_USAGE with the place of what is wrong.
 HN_MUST_USE enum hn_code hn_fields_read(struct hn_context *ctx, const struct hn_fields *table,
                                         const struct hn_yaml *map, void *out);

@@ -85,7 +85,7 @@ static inline int64_t hn_job_epochs(const struct hn_job *job, const struct hn_jo
 // "timing.reps=3", "batches=20"), which replace what the file says; `batches` also removes `epochs`
 // and the other way round. set: NULL = none. figure: the names that `figures` may hold, by number
 // (NULL behind the last), or NULL for any. HN_USAGE with "file:line:column: ..." or "--set
-// key=value: ..." for what is wrong. What is read belongs to the owner of the time.
+// key=value: ..." for what is wrong.
 HN_MUST_USE enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const char *text,
                                      const struct hn_text_list *set,
                                      const char *(*figure)(int64_t i), struct hn_job *out);

@@ -32,16 +32,16 @@ struct hn_corpus {
 
 // A corpus that memory does not hold with room for its sweeps is read in blocks (data.source).
 // step: of the series, INT64_MIN: the last. parts: those of ctx, which are then about this file; or
-// NULL. Arrays belong to the owner of the time. HN_USAGE: there is no such step.
+// NULL. HN_USAGE: there is no such step.
 HN_MUST_USE enum hn_code hn_corpus_open(struct hn_context *ctx, const char *path, int64_t step,
                                         struct hn_file_parts *parts, struct hn_corpus *out);
-// Keeps the first `dim` columns of the rows, normalized again; those of a teacher stay. The copy
-// belongs to the owner of the time. INT64_MIN: all columns stay. HN_USAGE: there are fewer.
-// HN_DATA: nothing is left of a row; of one of a corpus that is read in blocks that is found then.
+// Keeps the first `dim` columns of the rows, normalized again; those of a teacher stay. INT64_MIN:
+// all columns stay. HN_USAGE: there are fewer. HN_DATA: nothing is left of a row; of one of a
+// corpus that is read in blocks that is found then.
 HN_MUST_USE enum hn_code hn_corpus_cut(struct hn_context *ctx, int64_t dim, struct hn_corpus *c);
 void hn_corpus_close(struct hn_context *ctx, struct hn_corpus *c); // zeroed is fine
 // A run of TREC, or other scores of pairs, over its queries and passages. HN_DATA: an unknown id,
-// unless `unknown` skips these lines. Arrays belong to the owner of the time.
+// unless `unknown` skips these lines.
 HN_MUST_USE enum hn_code hn_corpus_read_run(struct hn_context *ctx, const struct hn_corpus *corpus,
                                             const char *path, enum hn_unknown unknown,
                                             struct hn_pair_scores *out);

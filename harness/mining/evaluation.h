@@ -18,7 +18,7 @@ struct hn_evaluation_rules {
     enum hn_unknown unknown; // ids of runs
 };
 
-// Its arrays belong to the owner of the time; to be closed, also where opening failed.
+// To be closed, also where opening failed.
 struct hn_evaluated {
     const char *name; // of what ranks: the run, or the file
     struct hn_corpus corpus;
@@ -36,7 +36,7 @@ HN_MUST_USE enum hn_code hn_evaluated_open(struct hn_context *ctx, const char *p
                                            const char *run, const struct hn_evaluation_rules *rules,
                                            struct hn_evaluated *out);
 // Values of the rows of v, which is open, cut to `dim` columns: out->e and out->seconds; the rows
-// are gone. Arrays belong to the owner of the time.
+// are gone.
 HN_MUST_USE enum hn_code hn_evaluated_cut(struct hn_context *ctx, const struct hn_evaluated *v,
                                           const struct hn_evaluation_rules *rules, int64_t dim,
                                           struct hn_evaluated *out);
@@ -45,7 +45,7 @@ void hn_evaluated_close(struct hn_context *ctx, struct hn_evaluated *v);
 // Values of another ranking of the same queries, in the order of those of v->e.value: of a run over
 // v's passages, if `path` is one by its name, or of a file with the same ids of queries, in any
 // order. Notes where its relevance or its corpus is another. HN_DATA: other queries, or measured by
-// other relevance. *value belongs to the owner of the time.
+// other relevance.
 HN_MUST_USE enum hn_code hn_evaluated_beside(struct hn_context *ctx, const struct hn_evaluated *v,
                                              const char *path,
                                              const struct hn_evaluation_rules *rules,

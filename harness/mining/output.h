@@ -23,8 +23,7 @@ extern const char *const hn_mine_formats[];
 // True if a file is a run of TREC by its name: .trec or .run.
 bool hn_mine_is_run(const char *path);
 
-// A file in work. Its arrays belong to the owner of the time; what is set after it was begun is
-// borrowed.
+// A file that is being written. What is set after it was begun is borrowed.
 struct hn_mine_output {
     enum hn_mine_format format;
     bool with_scores, objects;       // objects: of HN_MINE_WANTED, for the name ends in .jsonl

@@ -16,9 +16,9 @@ struct hn_sheets {
     int64_t n, people, answered;    // of them judged by people; by models
     const char *models;             // their names; "": none
 };
-// Filled sheets of one file as hn_sheet_read() has them, by pair. Arrays belong to the owner of the
-// time. HN_DATA also of a pair that is not to be drawn here or was drawn with another probability,
-// or is twice in a sheet, or was judged by people where models have not judged it.
+// Filled sheets of one file as hn_sheet_read() has them, by pair. HN_DATA also of a pair that is
+// not to be drawn here or was drawn with another probability, or is twice in a sheet, or was judged
+// by people where models have not judged it.
 HN_MUST_USE enum hn_code hn_sheets_read(struct hn_context *ctx, const struct hn_corpus *c,
                                         const struct hn_miner *m,
                                         const struct hn_population *population,

@@ -35,9 +35,9 @@ HN_MUST_USE enum hn_code hn_sheet_write(struct hn_context *ctx, const struct hn_
                                         const struct hn_sheet_row *row, int64_t n,
                                         const char *path);
 // Rows of filled sheets, in their order. Each column, or member, whose name begins with `relevant`
-// is a verdict; of objects without any, `verdict` or `answer` is. The array belongs to the owner of
-// the time. HN_DATA, with file and line: what is no verdict, an id that is not in the snapshot, an
-// object that does not say who judged, a row that is missing before another one.
+// is a verdict; of objects without any, `verdict` or `answer` is. HN_DATA, with file and line: what
+// is no verdict, an id that is not in the snapshot, an object that does not say who judged, a row
+// that is missing before another one.
 HN_MUST_USE enum hn_code hn_sheet_read(struct hn_context *ctx, const struct hn_corpus *c,
                                        const struct hn_text_list *path, struct hn_sheet_row **row,
                                        int64_t *n);

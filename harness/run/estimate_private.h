@@ -42,8 +42,7 @@ struct hn_probe_file {
 };
 
 // Tries until `end` (hn_wall_ns()); what has not come to an end by then is not known, but for the
-// memory that was seen. parts: as hn_estimate_make(). What it allocates belongs to the owner of
-// now.
+// memory that was seen. parts: as hn_estimate_make().
 HN_MUST_USE enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan,
                                        int64_t data, bool parts, int64_t end,
                                        struct hn_probe_file *out);

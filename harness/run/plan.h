@@ -81,8 +81,7 @@ void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan);
 
 // Sets cell->file: the path of the job with the cell's step, seed, batch size and data set, and the
 // digest of what is there, or of the cell's command; of a cell that draws the same as an earlier
-// one, that one's. HN_DATA: there is no such file. HN_USAGE: an unknown word in braces. It belongs
-// to the owner.
+// one, that one's. HN_DATA: there is no such file. HN_USAGE: an unknown word in braces.
 HN_MUST_USE enum hn_code hn_given_find_file(struct hn_context *ctx, const struct hn_plan *plan,
                                             struct hn_cell *cell);
 

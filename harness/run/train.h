@@ -21,7 +21,7 @@ struct hn_train_run {
     char data_key[65];      // and those of the data alone
 };
 // The runs of a job as work items, labelled "node {encoder=mean} uniform {draw=shuffle} B=all
-// tau=0.5 seed 1". They belong to the owner of the time.
+// tau=0.5 seed 1".
 struct hn_train_plan {
     struct hn_train_run *run; // [n]
     struct hn_item *item;     // [n]

@@ -12,7 +12,7 @@ struct hn_words {
     int n;
 };
 
-// Adds step, seed, batch_size and dataset of a cell, whose texts belong to the owner.
+// Adds step, seed, batch_size and dataset of a cell.
 HN_MUST_USE enum hn_code hn_words_of_cell(struct hn_context *ctx, const struct hn_plan *plan,
                                           const struct hn_cell *cell, struct hn_words *words);
 void hn_words_add(struct hn_words *words, const char *name, const char *text);

@@ -8,8 +8,7 @@
 #include "datasets/items.h"
 #include "harness/job/job.h"
 
-// Contents of the items: records of pictures, or texts. What is allocated belongs to the owner of
-// the time.
+// Contents of the items: records of pictures, or texts.
 struct hn_sheet_source {
     struct hn_images images;
     const int64_t *record;    // [n] of pictures; NULL: texts

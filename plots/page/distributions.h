@@ -5,7 +5,7 @@
 #include "plots/page/curves.h"
 
 extern const char *const hn_distributions_columns[]; // that these figures need
-// The pairs of kinds [from, to) of all seeds; 0 = positives. It belongs to the owner.
+// The pairs of kinds [from, to) of all seeds; 0 = positives.
 struct hn_bins hn_groups_bins(struct hn_page *page, const struct hn_groups *g,
                               struct hn_where where, int64_t from, int64_t to);
 // As a density over the cosine, `merge` bins as one; those below the share `cut` of the peak are

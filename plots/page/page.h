@@ -124,7 +124,7 @@ struct hn_page {
 
 void hn_page_begin(struct hn_context *ctx, struct hn_page *page);
 // Builds and finishes the page of a figure, whose columns the results have: HN_NOT_APPLICABLE if
-// they hold nothing to draw. What it allocates is owned by the current owner.
+// they hold nothing to draw.
 HN_MUST_USE enum hn_code hn_page_fill(struct hn_page *page, const struct hn_figure *figure,
                                       const struct hn_results *r);
 // Add a sentence to the caption: how to read what was drawn of these results; what is left out.

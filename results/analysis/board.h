@@ -75,7 +75,7 @@ struct hn_board_wish {
 };
 // Reads file[n], one of them the reference. HN_USAGE or HN_DATA with the file and what is wrong: no
 // file of a board, another suite, another version of results, no checksum, no reference, twice the
-// same entry, cells of other data. What it allocates belongs to the owner.
+// same entry, cells of other data.
 HN_MUST_USE enum hn_code hn_board_read(struct hn_context *ctx, const struct hn_board_file *file,
                                        int64_t n, struct hn_board_wish wish, struct hn_board *out);
 

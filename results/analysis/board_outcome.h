@@ -22,7 +22,7 @@ struct hn_board_outcome {
 // Reads `text` (changed), a table with commas: columns `entry`, the name of one of the board's or
 // `uniform`, `data` and `seed`, where there are several, and measures, more of which is better or
 // worse as it may be. Rows of other entries are left out, with a note. HN_DATA with line and column
-// as hn_outcome_read(); no row of `uniform`. What it allocates belongs to the owner.
+// as hn_outcome_read(); no row of `uniform`.
 HN_MUST_USE enum hn_code hn_board_outcome_read(struct hn_context *ctx, const char *path, char *text,
                                                const struct hn_board *b,
                                                struct hn_board_outcome *out);

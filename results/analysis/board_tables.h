@@ -13,7 +13,7 @@ enum { HN_BOARD_COLUMNS_MAX = 8 + HN_BOARD_SCORES + HN_OUTCOMES_MAX + HN_BOARD_K
 
 // Columns `entry`, `verdict`, scores, `kept` (the share over kinds kept aside), outcomes (u, if not
 // NULL), `kind0` and on (the share on each), `rank`, `cost` and `chosen_on`, and one without a
-// heading. Texts belong to the owner.
+// heading.
 HN_MUST_USE enum hn_code hn_board_columns(struct hn_context *ctx, const struct hn_board *b,
                                           const struct hn_board_outcome *u,
                                           struct hn_record_column column[HN_BOARD_COLUMNS_MAX]);

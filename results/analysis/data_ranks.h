@@ -29,7 +29,7 @@ struct hn_data_ranks {
     double *leagues; // [datasets] that were ranked
 };
 
-// Finds labels and which are common; no ranks yet. Arrays belong to the owner.
+// Finds labels and which are common; no ranks yet.
 HN_MUST_USE enum hn_code hn_data_ranks_make(struct hn_context *ctx, const struct hn_overview *o,
                                             struct hn_data_ranks *out);
 HN_MUST_USE enum hn_code hn_data_ranks_by(struct hn_context *ctx, struct hn_data_ranks *k,

@@ -73,7 +73,7 @@ struct hn_choice {
     const char *named;        // settings (results/analysis/named.h); NULL = all
 };
 
-// HN_NOT_APPLICABLE if no setting is left. What it allocates is owned by the current owner.
+// HN_NOT_APPLICABLE if no setting is left.
 HN_MUST_USE enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
                                         struct hn_choice choice, struct hn_groups *out);
 

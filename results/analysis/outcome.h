@@ -25,8 +25,7 @@ struct hn_outcome {
 // dataset, step, batch_size, seed, temperature, weighting, and axes of the results that vary (loss,
 // an option) say which setting a row is of, the others are measures. params may name some of a
 // setting's options; without `step` a row is of the last step. HN_DATA with line and column: a row
-// of no setting or of several, twice the same seed, text where numbers are wanted. The arrays
-// belong to the owner.
+// of no setting or of several, twice the same seed, text where numbers are wanted.
 HN_MUST_USE enum hn_code hn_outcome_read(struct hn_context *ctx, const char *path, char *text,
                                          const struct hn_overview *o, struct hn_outcome *out);
 // Tables whose rows are of something else: which columns, besides `seed`, say of what, and what

@@ -58,7 +58,7 @@ struct hn_overview {
     int32_t *same;      // [cells x columns] first cell with the same value
 };
 
-// HN_NOT_APPLICABLE if the file has no cell. What it allocates belongs to the owner.
+// HN_NOT_APPLICABLE if the file has no cell.
 HN_MUST_USE enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r,
                                           struct hn_overview *out);
 

@@ -33,7 +33,6 @@ struct hn_replicate_sets {
                           // s, by seed, and those of one seed by number
     int64_t sets;
 };
-// Arrays belong to the owner.
 HN_MUST_USE enum hn_code hn_replicates_find(struct hn_context *ctx, int64_t n,
                                             struct hn_grouping by, struct hn_replicate_sets *out);
 // Returns the cells of set `set`.

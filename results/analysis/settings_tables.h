@@ -15,7 +15,7 @@ json_t *hn_setting_record(const struct hn_overview *o, int64_t setting);
 struct hn_record_column hn_setting_column(const struct hn_overview *o, const char *column);
 enum { HN_SETTING_COLUMNS = 80 }; // of measures
 // The columns that say something of these records, column[n] of HN_SETTING_COLUMNS, as a page shows
-// them. Their texts belong to the current owner.
+// them.
 HN_MUST_USE enum hn_code hn_setting_columns(struct hn_context *ctx, const struct hn_overview *o,
                                             const json_t *records, struct hn_record_column *column,
                                             int *n);

@@ -28,7 +28,7 @@ enum {
     HN_LAST_REFERENCE = -7
 };
 
-// HN_NOT_APPLICABLE if the file has no finished training. What it allocates belongs to the owner.
+// HN_NOT_APPLICABLE if the file has no finished training.
 HN_MUST_USE enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
                                          struct hn_trained *out);
 

@@ -34,7 +34,7 @@ bool hn_trained_same_recipe(const struct hn_trained *t, int64_t a, int64_t b);
 const char *hn_tuned_by(const struct hn_trained *t);
 
 // HN_NOT_APPLICABLE: no recipe has several settings with values of a validation part (columns
-// valid_...). What it allocates is owned by the current owner.
+// valid_...).
 HN_MUST_USE enum hn_code hn_tuned_make(struct hn_context *ctx, const struct hn_trained *t,
                                        struct hn_tuned *out);
 // Of an outcome at the last evaluation, paired by seed; hn_no_mean for a base.

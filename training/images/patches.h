@@ -24,7 +24,6 @@ struct hn_image_source {
     int64_t n;
 };
 
-// Its arrays belong to the owner.
 struct hn_patches {
     float *filter;  // [HN_PATCH_FILTERS x HN_PATCH_DIM] rows of zero mean: response to a patch x is
                     // filter . x / (deviation of x + 0.1) + bias

@@ -12,8 +12,8 @@ struct hn_pairs_overlap {
     int64_t evaluated; // queries
     int64_t queries;   // of them with the text of one that is trained on
 };
-// Counts them, with a note, and leaves them out of data->train or data->test, whose new arrays
-// belong to the owner of the time. HN_DATA: no pair is left.
+// Counts them, with a note, and leaves them out of data->train or data->test, which get new
+// arrays. HN_DATA: no pair is left.
 HN_MUST_USE enum hn_code hn_pairs_overlap_find(struct hn_context *ctx, const char *path,
                                                enum hn_pairs_side out_of,
                                                struct hn_pair_folder *data,

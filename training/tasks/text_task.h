@@ -19,7 +19,6 @@
 // In training numbers of h may be dropped (`drop`).
 enum { HN_TEXT_ROWS = 256 }; // sentences embedded at once
 
-// It belongs to the owner of the time.
 struct hn_text_net {
     struct hn_net encoder;
     struct hn_tape tape;

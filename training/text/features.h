@@ -33,8 +33,7 @@ struct hn_text_rules {
 uint32_t hn_text_hash(uint8_t space, const char *bytes, int64_t n);
 int32_t hn_text_bucket(uint32_t hash, int bits);
 
-// Occurrences of sentence s: start[s] .. start[s + 1], ascending by bucket, then word. It belongs
-// to the owner of the time, also after a failure.
+// Occurrences of sentence s: start[s] .. start[s + 1], ascending by bucket, then word.
 struct hn_text_features {
     int64_t n;
     int64_t *start;         // [n + 1]
