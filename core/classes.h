@@ -12,7 +12,7 @@ struct hn_classes {
 
 enum { HN_CLASSES_BYTES = 12 }; // of memory that finding them takes, for each item
 
-// Of label[items].
+// Finds the classes of label[items].
 HN_MUST_USE enum hn_code hn_classes_find(struct hn_context *ctx, const int32_t *label,
                                          int64_t items, struct hn_classes *out);
 // The position of a label among the classes, or -1.

@@ -131,7 +131,7 @@ enum hn_code hn_unit_rows_from(struct hn_context *ctx, float *x, int64_t first, 
 // Eight floats, wherever they are.
 typedef float eight __attribute__((vector_size(32)));
 
-// Of 8 x 8, by pairs of neighbours, of fours, and of halves.
+// Transposes 8 x 8 by pairs of neighbours, of fours, and of halves.
 __attribute__((always_inline)) static inline void
 transpose_square(const float *from, int64_t stride, float *to, int64_t to_stride) {
     eight row[8], pair[8], four[8];

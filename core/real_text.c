@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Of printf's %.1g to %.17g the shortest that reads back equal; the longer digits win ties, so that
+// The shortest of printf's %.1g to %.17g that reads back equal; the longer digits win ties, so that
 // 10000 is not written 1e+04.
 static struct hn_shortest shortest(double v, locale_t c_locale) {
     struct hn_shortest best, other;

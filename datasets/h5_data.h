@@ -35,8 +35,8 @@ enum hn_h5_fault {
     HN_H5_FAULTS
 };
 
-// Of the link at `path`, from a file or group on: HN_H5_GOOD, ABSENT, LINKED or UNFOUND. Every part
-// must be a hard link: a soft or external one can lead to any file.
+// The state of the link at `path`, from a file or group on: HN_H5_GOOD, ABSENT, LINKED or UNFOUND.
+// Every part must be a hard link: a soft or external one can lead to any file.
 enum hn_h5_fault hn_h5_find(hid_t parent, const char *path);
 
 // Nothing of `out` is open after a fault.

@@ -34,7 +34,7 @@ struct hn_items {
     const struct hn_features *features;     // NULL: none
     struct hn_matrix teacher; // [n x any] unit rows of another encoder; data = NULL: none
     const int32_t *group;     // [n] source or data set of an item, 0 or more; NULL: none
-    // Of items that are pairs of a query (x and x1) and a passage (x2); NULL: of others.
+    // Items that are pairs of a query (x and x1) and a passage (x2); NULL: others.
     const struct hn_tuples *tuples;
     int64_t step;    // optimiser step of the snapshot
     int64_t index;   // its position in the series, from 0; in a training the step. It names random

@@ -49,7 +49,7 @@ HN_MUST_USE enum hn_code hn_retrieval_open(struct hn_context *ctx, const char *p
 void hn_retrieval_close(struct hn_context *ctx, struct hn_retrieval *r); // NULL is fine
 const struct hn_retrieval_info *hn_retrieval_info(const struct hn_retrieval *r);
 
-// Of all content, as hn_snapshot_digest_checked() of items.
+// Makes the digest of all content, as hn_snapshot_digest_checked() does for items.
 HN_MUST_USE enum hn_code hn_retrieval_digest(struct hn_context *ctx, struct hn_retrieval *r,
                                              char *text);
 

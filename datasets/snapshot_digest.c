@@ -124,7 +124,7 @@ const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS] = {
     {"/query_text", HN_DATA_TEXTS, true},
     {"/corpus_text", HN_DATA_TEXTS, true}};
 
-// Of the snapshot only file and path are read.
+// Reads only file and path of the snapshot.
 enum hn_code hn_snapshot_digest(struct hn_context *ctx, const struct hn_snapshot *s, char *text) {
     struct hn_digest digest;
     hn_digest_begin(&digest);

@@ -185,8 +185,8 @@ struct hn_snapshot_writer {
 HN_MUST_USE enum hn_code hn_writer_open(struct hn_context *ctx, const char *path,
                                         const struct hn_snapshot_spec *about, int version,
                                         struct hn_snapshot_writer **out);
-// Of an open file in one that goes on from it: all that is neither rows of the series nor labels,
-// as it is stored; and its steps.
+// Copies from an open file into one that goes on from it all that is neither rows of the series nor
+// labels, as it is stored; and its steps.
 HN_MUST_USE enum hn_code hn_writer_copy_others(struct hn_context *ctx, struct hn_snapshot_writer *w,
                                                const struct hn_snapshot *s);
 HN_MUST_USE enum hn_code hn_writer_copy_steps(struct hn_context *ctx, struct hn_snapshot_writer *w,

@@ -21,7 +21,7 @@ char *hn_text_begin(char *text);
 // The same of a whole text, whose lines end with \n then, also where old programs of the Mac ended
 // them.
 char *hn_text_whole(char *text);
-// Of a table in such a file: hn_input_text(), checked and whole.
+// The same for a table in such a file: hn_input_text(), checked and whole.
 HN_MUST_USE char *hn_input_table(struct hn_context *ctx, const char *path, int64_t max);
 // HN_DATA: the `length` first bytes of a file, ended by 0, are not text: compressed, or with a
 // zero.

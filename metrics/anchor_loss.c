@@ -293,7 +293,7 @@ static inline double log_difference(double a, double b) {
     return b < a ? a + (y <= 0.5 ? by_atanh : direct) : -INFINITY;
 }
 
-// Of many anchors, column by column, as compilers make vectors of columns alone.
+// Many anchors at once, column by column, as compilers make vectors of columns alone.
 enum { BLOCK = HN_LOSS_BLOCK };
 struct terms {
     double n[BLOCK], weight[BLOCK], mass[BLOCK], mass_same[BLOCK];

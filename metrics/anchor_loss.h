@@ -37,7 +37,7 @@ struct hn_batch_loss {
 struct hn_batch_loss hn_batch_loss_open(const struct hn_pairs *p,
                                         const struct hn_weighting_params *weighting, double tau,
                                         enum hn_loss loss);
-// Of the anchors from .. from + n - 1 of a view. In log space: no temperature overflows.
+// Losses of the anchors from .. from + n - 1 of a view. In log space: no temperature overflows.
 enum { HN_LOSS_BLOCK = 64 };
 void hn_batch_loss_take(const struct hn_batch_loss *b, int view, int32_t from, int32_t n,
                         struct hn_anchor_loss out[HN_LOSS_BLOCK]);

@@ -29,7 +29,7 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
     return HN_ZALLOC(ctx, s->count, (int64_t)env->threads * COUNTS) ? HN_OK : ctx->code;
 }
 
-// Of bins of cosines, those of their kinds. at_edge[b]: whether v[b] is too close to an edge.
+// Counts bins of cosines by their kinds. at_edge[b]: whether v[b] is too close to an edge.
 HN_CLONES
 static void bins_of(const float *v, const uint8_t *kind, int32_t n, double slack, int32_t *bin,
                     uint8_t *at_edge) {

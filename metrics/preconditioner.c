@@ -9,7 +9,7 @@
 
 enum { PANEL = 64, ROWS = 2048 };
 
-// Of the penalty, as a share of the trace: below it is rounding.
+// The smallest share of the trace that the penalty has: below it is rounding.
 static const double min_share = 1e-7;
 
 struct gram {

@@ -5,7 +5,7 @@
 #include "metrics/exp_sums.h"
 #include "metrics/pairs.h"
 
-// Of tuples cosines are the products of x1 and x2.
+// Cosines of tuples are the products of x1 and x2.
 static enum hn_code open_rows(struct hn_context *ctx, const struct hn_items *items, int64_t rows,
                               bool guide, struct hn_workspace *w) {
     if ((!items->tuples && hn_packed_reserve(ctx, rows, items->d, &w->x)) ||

@@ -45,7 +45,7 @@ static struct hn_compare_line *add_line(const struct work *w, const char *table,
     return line;
 }
 
-// Of too many a failure replaces one that has not failed.
+// Once there are too many a failure replaces one that has not failed.
 static void keep_change(struct hn_comparison *c, const struct hn_compare_change *change) {
     int64_t i = c->n_changes;
     if (i == HN_COMPARE_CHANGES)

@@ -43,7 +43,7 @@ static const double hn_compare_relative = 1e-6, hn_compare_absolute = 1e-7,
 // that counts unless a gate says otherwise, the noise above which times are not judged; the fewest
 // samples that can be tested.
 static const double hn_compare_alpha = 0.005, hn_compare_min = 0.05, hn_compare_noise_max = 0.5;
-// Of programs that ran in turn, and of files: draws of a few microseconds move together by 1 to 3
+// For programs that ran in turn, and for files: draws of a few microseconds move together by 1 to 3
 // from one run of the program to the next (docs/notes/comparisons.md).
 static const double hn_compare_min_s = 1e-6, hn_compare_min_s_files = 5e-6;
 enum { HN_COMPARE_FEWEST = 5, HN_COMPARE_CHANGES = 1000 };

@@ -246,7 +246,7 @@ static void say_within(struct hn_comparison *c, const char *samples) {
             c->times_unclear > 1 ? " of half of these" : "");
 }
 
-// Of a named comparison: how many of the means that gates hold are shown to be within them.
+// Says in a named comparison how many of the means that gates hold are shown to be within them.
 static void say_named(struct hn_comparison *c) {
     int64_t held = 0, seeds = 0;
     for (const struct hn_compare_line *line = c->line; line < c->line + c->n_lines; line++)

@@ -35,7 +35,7 @@ struct hn_record_column {
     bool marked;       // with marks
     const char *help;  // what the heading means; NULL = nothing
     const char *from;  // column of the results behind it; NULL = none
-    // Of pages: HTML of the cell with a %s for its text; the measure of hardness for which it is
+    // For pages: HTML of the cell with a %s for its text; the measure of hardness for which it is
     // shown, from 1, 0 = all; a cell of its own.
     const char *html;
     int measure;

@@ -6,7 +6,7 @@
 
 // The cell of a key, NULL: the record has none.
 const json_t *hn_record_cell(const json_t *record, const char *key);
-// Of a number, with or without an interval; NaN for null and texts. Texts are borrowed.
+// Reads a number, with or without an interval; NaN for null and texts. Texts are borrowed.
 struct hn_record_number hn_record_number(const json_t *cell);
 double hn_record_scale(const struct hn_record_column *c);
 // Digits of a number behind the point, or of all of it.

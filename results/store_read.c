@@ -79,7 +79,7 @@ static enum hn_code read_texts(const struct reader *r, const struct hn_h5_data *
                                struct hn_table *t, const char *name) {
     struct hn_strings text = {0};
     HN_SCOPE(r->ctx);
-    // Of variable length a text of n bytes takes n + 1 here and at least 16 + n in the file.
+    // A text of n bytes, of variable length, takes n + 1 here and at least 16 + n in the file.
     enum hn_code code = hn_h5_read_texts(r->ctx, s, t->rows, r->bytes, &text);
     if (code == HN_DATA)
         return bad(r, t->name, name, "cannot be read");

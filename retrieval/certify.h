@@ -18,7 +18,7 @@ struct hn_certify_bound {
     int64_t n;     // of from[]
     int64_t *from; // INT64_MAX: more than `judged`
 };
-// Of up to `relevant` relevant ones of up to `judged`. limit within [0, 1], pairs > 0.
+// The bound for up to `relevant` relevant ones of up to `judged`. limit within [0, 1], pairs > 0.
 HN_MUST_USE enum hn_code hn_certify_bound_find(struct hn_context *ctx, double limit, int64_t pairs,
                                                int64_t relevant, int64_t judged,
                                                struct hn_certify_bound *out);

@@ -52,6 +52,6 @@ struct hn_interval hn_estimate_share(struct hn_share_estimate *e,
 struct hn_share_evidence {
     double share, variance, each; // NaN: nothing is known
 };
-// Of the negatives of a setting by the verdicts, of which there are some.
+// Evidence on the negatives of a setting by the verdicts, of which there are some.
 struct hn_share_evidence hn_estimate_evidence(const struct hn_share_estimate *e,
                                               const struct hn_mined_pairs *mined);

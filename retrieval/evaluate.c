@@ -272,7 +272,8 @@ static enum hn_code evaluate_deep(struct hn_context *ctx, const struct work *w, 
     return HN_OK;
 }
 
-// Of a corpus that is read in blocks: those whose best passages do not suffice, by more of them.
+// Evaluates, where a corpus is read in blocks, those whose best passages do not suffice, by more of
+// them.
 static enum hn_code evaluate_deeper(struct hn_context *ctx, const struct work *w, struct scratch *s,
                                     uint8_t *done) {
     enum { TIMES = 8 };

@@ -9,7 +9,7 @@
 const char *const hn_convention_name[] = {"expected", "trec", "st", NULL};
 const char *const hn_retrieval_metric_name[] = {"recall", "hit", "mrr", "ndcg", "map"};
 
-// Of the ranks so far.
+// Sums over the ranks so far.
 struct sums {
     int64_t rank;
     double found;   // relevant passages

@@ -155,7 +155,7 @@ static void count_listed(struct hn_miner *m) {
     }
 }
 
-// Of a corpus that is read in blocks: single scores are not found later.
+// Scores of a corpus that is read in blocks: single ones are not found later.
 static enum hn_code score_known(struct hn_context *ctx, struct hn_miner *m) {
     const struct hn_qrels *q = &m->data.qrels;
     int64_t pairs = q->start[q->n];

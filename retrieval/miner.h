@@ -41,7 +41,7 @@ HN_MUST_USE enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_r
 
 // The index of the text of a passage of the corpus among merged passages.
 int32_t hn_miner_merged(const struct hn_miner *m, int32_t passage);
-// Of a query and a merged passage: a score (NaN: not listed, or, by the model, not judged, where
+// For a query and a merged passage: a score (NaN: not listed, or, by the model, not judged, where
 // the corpus is read in blocks), the key by which passages are the same, and whether the passage is
 // the query itself.
 double hn_miner_score(const struct hn_miner *m, enum hn_score_by by, int64_t query,

@@ -20,7 +20,8 @@ struct hn_population {
 HN_MUST_USE enum hn_code hn_population_build(struct hn_context *ctx, const struct hn_pool *pool,
                                              struct hn_population *out);
 
-// Of each row of a sheet to be the pair at this rank of a query: sums to 1 over the pairs; 0 at 0.
+// The probability of each row of a sheet to be the pair at this rank of a query: sums to 1 over the
+// pairs; 0 at 0.
 double hn_population_probability(const struct hn_population *p, int32_t rank);
 
 struct hn_pair_at {

@@ -120,7 +120,7 @@ static enum hn_code find_far(struct hn_context *ctx, const struct hn_pool *p, st
     return HN_OK;
 }
 
-// Of a query: how many negatives, how many of them false (or expected to be), the sum of their
+// A query: how many negatives, how many of them false (or expected to be), the sum of their
 // hardness; and how many no verdict decides, with the probability that a row of a sheet is one.
 struct line {
     double count, wrong, hard, open, drawn;
@@ -196,7 +196,7 @@ static enum hn_code mark_front(struct hn_context *ctx, struct hn_price *p, int n
     return HN_OK;
 }
 
-// Of the complete relevance: negatives of a query may be false all or none.
+// Evidence by the complete relevance: negatives of a query may be false all or none.
 static struct hn_share_evidence evidence_of(const struct line *to, int64_t rows, double negatives) {
     struct hn_share_evidence e = {0};
     double max = 0;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-// Of a part: multiplications and candidates, at most, and queries, at least.
+// Limits of a part: multiplications and candidates, at most, and queries, at least.
 static const double max_products = 4e12, max_candidates = 1 << 24;
 enum { MIN = 1024 };
 

@@ -37,8 +37,8 @@ static bool find_first(const struct hn_mine_options *o, const struct hn_candidat
     return wanted;
 }
 
-// Of options whose ranks count what all filters leave: whether a candidate before the window passes
-// moves the window.
+// Widens options whose ranks count what all filters leave: whether a candidate before the window
+// passes moves the window.
 static void widen(struct hn_mine_options *o) {
     bool all = o->take == HN_TAKE_DRAW;
     o->n = all ? o->max_rank : hn_min(o->max_rank, o->min_rank - 1 + o->n);

@@ -42,7 +42,7 @@ struct deck {
     int64_t draws;
 };
 
-// Of one thread.
+// A thread's own.
 struct scratch {
     uint64_t *marks; // [hn_bitset_words(n)] rows of a block; clear between blocks
     int32_t *self;   // [BLOCK] position of a row's own item in its pool, -1: not in it

@@ -81,7 +81,8 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
     return hn_threshold_plan(ctx, threshold, pass, sweep, &self->build);
 }
 
-// Of the positions of target[n]: the least, the largest, and how many lie in [from, from + batch).
+// Finds of the positions of target[n] the least, the largest, and how many lie in [from, from +
+// batch).
 HN_CLONES
 static int64_t survey(const int32_t *target, int64_t n, const int32_t *position, int32_t from,
                       int32_t batch, int32_t *min, int32_t *max) {

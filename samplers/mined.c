@@ -167,7 +167,7 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
     return hn_knn_lists_plan(ctx, &state->knn, pass, sweep);
 }
 
-// Of rows whose length is 1 up to the rounding of floats.
+// The cosine of rows whose length is 1 up to the rounding of floats.
 static double cosine(const float *x, const float *y, int64_t d) {
     return fmin(1, hn_dot_exact(x, y, d));
 }

@@ -53,7 +53,7 @@ static struct hn_mosaic_row survey(const float *v, int64_t n) {
     return row;
 }
 
-// Of all rows, in their order.
+// Adds up all rows, in their order.
 static struct hn_mosaic_row add_rows(const struct hn_mosaic_pool *pool) {
     struct hn_mosaic_row all = {.max = -INFINITY};
     for (int64_t i = 0; i < pool->n; i++) {

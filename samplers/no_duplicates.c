@@ -75,7 +75,7 @@ static int32_t held_text(const struct queues *q, int32_t position, int32_t batch
     return found;
 }
 
-// Of each text of a tuple, but those that batch `except` has, lets the first who waits for it come
+// Lets, for each text of a tuple but those that batch `except` has, the first who waits for it come
 // forward.
 static void release(struct queues *q, int32_t position, int32_t except) {
     for (int64_t k = 0; k < texts_of(q); k++) {

@@ -93,9 +93,10 @@ struct hn_sampler {
     struct hn_work build;    // work of the last rebuild
     struct hn_work sampling; // work of epoch and next since open
     int64_t stalls;          // walks that had to go on elsewhere, since open
-    // Of per-anchor samplers, since open: anchors drawn, those without a negative, and pairs.
+    // Counts of per-anchor samplers, since open: anchors drawn, those without a negative, and
+    // pairs.
     int64_t anchors, anchors_without, pairs;
-    // Of partitions with keep_apart, in samplers/apart.c: order[n] once tuples were exchanged,
+    // For partitions with keep_apart, in samplers/apart.c: order[n] once tuples were exchanged,
     // which batches are then cut from; and the items that changed batches, and those that stayed
     // where they should not, of the current epoch and over all since open.
     struct hn_apart {

@@ -195,7 +195,7 @@ static enum hn_code embed(struct hn_context *ctx, struct state *state, int threa
     return HN_OK;
 }
 
-// Of a cluster, as osgd's.
+// The loss of a cluster, as osgd's.
 static double loss_of(const struct state *state, const int32_t *position, int32_t n, double tau) {
     double loss = 0;
     for (int32_t a = 0; a < n; a++) {

@@ -29,7 +29,7 @@ struct hn_walk_tally {
 
 enum { HN_WALKS = 8 }; // walks that take turns
 
-// Of one thread. What stands behind `collected` is there only if the walk needs it.
+// A thread's own. What stands behind `collected` is there only if the walk needs it.
 struct hn_walk_scratch {
     uint64_t *collected;     // marks of what is in the batch, clear between walks; HN_WALKS sets
     uint64_t *queued;        // marks of the next level, clear between walks

@@ -51,7 +51,7 @@ static void tell_evaluation(void *data, int64_t done, int64_t of) {
         loop->watch->evaluation(loop->watch->data, loop->step, done, of);
 }
 
-// Of losses with several positives.
+// Checks losses with several positives.
 static enum hn_code check_positives(struct hn_context *ctx, const struct hn_loss_spec *loss) {
     const char *name = hn_objectives[loss->objective].name;
     struct hn_weighting_params rest = loss->weighting;

@@ -68,8 +68,8 @@ HN_MUST_USE enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *l
 // in.
 HN_MUST_USE enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop,
                                         int64_t number, struct hn_task_batch *batch);
-// Of so many batches of an epoch those that are drawn: all, or with drop_last as many as full ones
-// fit.
+// Returns how many of the batches of an epoch are drawn: all, or with drop_last as many as full
+// ones fit.
 int64_t hn_draw_wanted(const struct hn_loop *loop, int64_t batches);
 // Batches of the epoch that was begun that will be drawn before it, or the training, ends.
 int64_t hn_draw_ahead(const struct hn_loop *loop);

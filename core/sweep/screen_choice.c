@@ -37,7 +37,7 @@ static enum hn_code fail_name(struct hn_context *ctx) {
         ctx->screen, names);
 }
 
-// Of the kernels from number `first` on; NULL: none of that name.
+// Returns the kernel of that name, of those from number `first` on; NULL: there is no such.
 static const struct hn_screen_kernel *find_named(const char *name, int first) {
     for (int i = first; i < HN_SCREEN_KERNELS; i++)
         if (hn_screen_kernel(i) && strcmp(name, hn_screen_kernel(i)->name) == 0)

@@ -59,7 +59,8 @@ struct hn_simd {
     // out[i] = hn_dot_exact(x, y[i], d), i < 4: products of floats are exact in double, so that
     // fused multiply-add changes nothing.
     void (*dot_exact_4)(const float *x, const float *const y[4], int64_t d, double out[4]);
-    // Of pairs of rows x[i], y[i], in float, in 16 lanes: within hn_simd_dot_bound() for unit rows.
+    // Products of pairs of rows x[i], y[i], in float, in 16 lanes: within hn_simd_dot_bound() for
+    // unit rows.
     void (*dot_4)(const float *const x[4], const float *const y[4], int64_t d, float out[4]);
 };
 

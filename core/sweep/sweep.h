@@ -86,7 +86,7 @@ struct hn_sink_type {
     const struct hn_parted *parted;     // Optional: for sweeps in parts
 };
 
-// Of a sink whose results can be put together from those of parts, in any order to the same bits.
+// A sink whose results can be put together from those of parts, in any order to the same bits.
 struct hn_parted {
     // Adds what the results depend on, besides the matrices, to the key.
     void (*key)(const void *self, struct hn_digest *key);
@@ -96,7 +96,7 @@ struct hn_parted {
     HN_MUST_USE enum hn_code (*load)(struct hn_context *ctx, void *self, struct hn_cursor *from);
 };
 
-// Of a sink that wants only products from a limit of their row on. Rows are numbered by their
+// A sink that wants only products from a limit of their row on. Rows are numbered by their
 // positions in shape.screen.
 struct hn_screened {
     // Share of the products that will be wanted, about; before `begin`.

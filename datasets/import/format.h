@@ -17,8 +17,8 @@ struct hn_format {
     // position and what is wrong. Sizes are bounded by the file.
     enum hn_code (*read)(struct hn_context *ctx, struct hn_source *s, const struct hn_wanted *want,
                          struct hn_array *out);
-    // Of formats whose rows stand one after the other, else NULL: their type and shape. s then
-    // stands at the first value, with the bytes of all of them left. Errors as above.
+    // Formats whose rows stand one after the other, else NULL: their type and shape. s then stands
+    // at the first value, with the bytes of all of them left. Errors as above.
     enum hn_code (*head)(struct hn_context *ctx, struct hn_source *s, const struct hn_wanted *want,
                          struct hn_array_type *type, struct hn_array *out);
 };

@@ -34,7 +34,8 @@ static enum hn_code grow(struct hn_context *ctx, struct reading *r, int64_t star
     return code ? hn_fail_in(ctx, "%s", r->out->path) : HN_OK;
 }
 
-// Of batches of another size than the cell's: of a program whose output has a title, or of a file.
+// The remedy for batches of another size than the cell's: of a program whose output has a title, or
+// of a file.
 static const char *remedy_of_size(const struct hn_given_rules *rules) {
     return rules->title ? "give the program {batch_size}, and see that it keeps to it"
                         : "put {batch_size} into the name of the file, a file for each";

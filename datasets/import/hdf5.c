@@ -198,7 +198,7 @@ static bool is_damage(enum hn_h5_fault fault) {
            fault == HN_H5_NO_LAYOUT;
 }
 
-// Of a group and those below it; links: those behind soft and external links.
+// Lists a group and those below it; links: those behind soft and external links.
 static enum hn_code list_sets(struct hn_context *ctx, const struct hn_source *s, hid_t file,
                               const char *group, int levels, bool links, struct sets *sets) {
     char base[NAME_BYTES];

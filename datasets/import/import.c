@@ -445,7 +445,7 @@ static enum hn_code write_it(struct hn_context *ctx, const struct hn_import *o,
     return hn_snapshot_write_end(ctx, w, code);
 }
 
-// Of two imports into one file at once the later one finds what the earlier one has written.
+// The later of two imports into one file at once finds what the earlier one has written.
 static enum hn_code write_output(struct hn_context *ctx, const struct hn_import *o,
                                  struct hn_import_input *in, const char *version) {
     int folder;

@@ -29,7 +29,7 @@ struct hn_import {
     int format, raw;                          // of rows: hn_format_names, hn_raw_names
     bool transpose;                           // rows of items are columns of the files
     int zero_rows;                            // enum hn_undirected: rows without direction
-    // Of queries and a corpus (hn_import_retrieval()):
+    // For queries and a corpus (hn_import_retrieval()):
     struct hn_text_list side[HN_SETS], side_teacher[HN_SETS]; // rows
     char *qrels, *truth; // judged pairs of ids, datasets/import/collection.h
     char *ids[HN_SETS];  // likewise, as is the rest

@@ -14,7 +14,7 @@ struct input {
     struct hn_collection side[HN_SETS];
 };
 
-// Of a file that is there.
+// Checks a file that is there.
 static enum hn_code check_append(struct hn_context *ctx, const struct hn_import *o) {
     enum hn_snapshot_kind kind;
     if (hn_snapshot_kind_of(ctx, o->output, &kind))
@@ -238,7 +238,7 @@ static enum hn_code append_step(struct hn_context *ctx, const struct hn_import *
     return code;
 }
 
-// Of two imports into one file at once the later one finds what the earlier one has written.
+// The later of two imports into one file at once finds what the earlier one has written.
 static enum hn_code append(struct hn_context *ctx, const struct hn_import *o, struct input *in,
                            const char *version) {
     int folder;

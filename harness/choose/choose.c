@@ -37,7 +37,7 @@ static const struct hn_item *item_of(const struct work *w, int64_t arm, int64_t 
     return &plan->item[(w->step * plan->job->n_samplers + arm) * plan->job->n_seeds + seed];
 }
 
-// Of a batch, if what is built serves one epoch.
+// Seconds of a batch, if what is built serves one epoch.
 static double seconds_of(const struct hn_results *r) {
     double build = hn_table_real(&r->runs, 0, "cost_g");
     return hn_table_real(&r->runs, 0, "cost_s") +
@@ -80,7 +80,8 @@ static enum hn_code add_unit(struct hn_context *ctx, struct work *w, int64_t arm
     return hn_evidence_add(ctx, out, w->batch, n, seconds_of(r), dots_of(r));
 }
 
-// Of a setting on the step that is judged, or of the first one that fails on another step.
+// Keeps the reason of a setting on the step that is judged, or of the first one that fails on
+// another step.
 static enum hn_code keep_reason(struct hn_context *ctx, struct work *w, int64_t arm,
                                 const char *why) {
     struct hn_chosen *c = w->out;

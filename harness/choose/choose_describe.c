@@ -146,7 +146,7 @@ struct hn_choice_work hn_choice_work(const struct hn_chosen *c) {
     return work;
 }
 
-// Of the choice, with the intervals that hold for all settings together; null without one.
+// The choice, with the intervals that hold for all settings together; null without one.
 static json_t *together(const struct hn_halving *h) {
     double level = hn_halving_together(h);
     if (h->best < 0)

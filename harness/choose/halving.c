@@ -301,8 +301,8 @@ static enum hn_code measure_all(struct hn_context *ctx, struct hn_halving *h, in
     return HN_OK;
 }
 
-// Of those that are left; where more seeds took all of these over a budget, of those that were cut
-// or less hard.
+// Finds the best of those that are left; where more seeds took all of these over a budget, of those
+// that were cut or less hard.
 static void find_best(struct hn_halving *h) {
     h->best = -1;
     for (int all = 0; all < 2 && h->best < 0; all++)

@@ -58,7 +58,7 @@ struct hn_arm {
     struct hn_evidence evidence;
     enum hn_arm_fate fate;
     int rung; // from 1, that ruled it out; 0 = none did
-    // Of the end:
+    // At the end:
     enum hn_arm_standing standing;
     bool edge;                         // its false negatives are on the edge of the budget
     struct hn_interval behind;         // hardness of the choice less its own, 95 %

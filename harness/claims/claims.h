@@ -96,7 +96,7 @@ struct hn_claim_job {
     bool epoch;               // the job has whole epochs, by any effort
     double steps, items;      // at least
     int prefer;               // 0: most items, 1: most steps
-    // Of a training (entries of that kind): folders of data, as its tasks name them; overrides, by
+    // For a training (entries of that kind): folders of data, as its tasks name them; overrides, by
     // effort and always; how many seeds by effort.
     const char **data, **set, **quick, **full; // [n_data] ...
     int64_t n_data, n_set, n_quick, n_full;
@@ -186,7 +186,7 @@ struct hn_claim_result {
     int64_t compared, holding, failing;
     int64_t alike; // comparisons left out: both sides are one and the same cell
     int64_t needed;
-    // Of all parts together: by intersection and union, and by Bonferroni. 1 if it is not tested.
+    // For all parts together: by intersection and union, and by Bonferroni. 1 if it is not tested.
     double p_holds, p_fails;
 };
 

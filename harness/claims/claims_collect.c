@@ -362,7 +362,7 @@ static void set_replicate(const struct hn_results *r, const char *dataset, doubl
 
 static int by_number(double a, double b) { return (a > b) - (a < b); }
 
-// Of the same encoder, group and `along`.
+// Compares cells of the same encoder, group and `along`.
 static int by_setting(const void *of, int64_t a, int64_t b) {
     const struct hn_sample *sample = of, *x = &sample[a], *y = &sample[b];
     int order = (x->replicate > y->replicate) - (x->replicate < y->replicate);

@@ -58,6 +58,6 @@ HN_MUST_USE enum hn_code hn_claim_collect(struct hn_context *ctx, const struct h
 HN_MUST_USE enum hn_code hn_claim_compare(struct hn_context *ctx, const struct hn_results *r,
                                           const struct hn_claim *claim,
                                           struct hn_claim_result *out);
-// Of settings that are one, as an option was cut.
+// The note on settings that are one, as an option was cut.
 extern const char hn_claim_alike[];
 enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why); // HN_OK

@@ -64,7 +64,7 @@ static struct check *add_check(struct checkup *c, const char *name, const char *
     return check;
 }
 
-// Of a file of the kernel: where it is not there, the check is absent.
+// Adds what a file of the kernel says: where it is not there, the check is absent.
 static void add_setting(struct checkup *c, const char *name, const char *advice, const char *value,
                         const char *otherwise) {
     struct check *check = add_check(c, name, advice, "%s", *value ? value : otherwise);

@@ -15,7 +15,7 @@ static const char *const type_names[] = {"float16", "float32", "float64", NULL};
 static const char *const header_names[] = {"auto", "yes", "no", NULL}; // enum hn_header
 static const char *const zero_rows_names[] = {"refuse", "skip", "keep", NULL};
 
-// Of the command: what is imported, and the limit.
+// The command's own: what is imported, and the limit.
 struct import_params {
     struct hn_import import;
     int64_t memory;

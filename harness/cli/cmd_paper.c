@@ -15,7 +15,7 @@ struct paper_params {
 };
 
 static const char *const paper_terms[] = {"pdf", "cairolatex", NULL};
-// Of hn_media those with pages.
+// Those of hn_media with pages.
 static const char *const papers[] = {"neurips", "icml", "acl", NULL};
 
 static const struct hn_option paper_options[] = {

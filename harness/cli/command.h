@@ -89,7 +89,7 @@ static inline int64_t hn_given(int64_t value, int64_t otherwise) {
 #define HN_SET_OPTION(type, help) HN_LIST_OPTION(type, set, "set", help), .metavar = "KEY=VALUE"
 
 extern const struct hn_option hn_no_options[]; // of commands that have none of their own
-// Of commands that read a file and have no other option: sets the limit, by default the machine's.
+// For commands that read a file and have no other option: sets the limit, by default the machine's.
 struct hn_memory_params {
     int64_t memory;
 };

@@ -40,7 +40,7 @@
 #define HN_COMPILER "gcc " __VERSION__
 #endif
 
-// Of the HDF5 library: hdf5.h itself is for the stores alone.
+// From the HDF5 library: hdf5.h itself is for the stores alone.
 int H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
 
 enum { TEXT_MAX = 1024, TILE = 512, CALIBRATION_DIM = 128, CALIBRATION_REPS = 5 };

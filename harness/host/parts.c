@@ -61,7 +61,7 @@ static void tell_foreign(struct hn_context *ctx, const char *parent, const char 
         (void)closedir(opened);
 }
 
-// Of what is computed, or shared, of the data.
+// Makes the checksum of what is computed, or shared, of the data.
 static void make_sum(const struct hn_file_parts *p, const char *key, char sum[HN_DIGEST_TEXT]) {
     struct hn_digest digest;
     hn_digest_begin(&digest);

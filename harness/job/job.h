@@ -58,7 +58,8 @@ struct hn_job {
     char **figure;        // figure ids; all = every figure that the results allow
     int64_t n_figures;
     bool figures_all;
-    // Of the command line, not of the file: keep the ids of all batches; most cells of the grid.
+    // From the command line, not from the file: keep the ids of all batches; most cells of the
+    // grid.
     bool save_batches;
     int64_t max_cells;
     bool trial;        // of an estimate: what other programs choose is made up

@@ -76,7 +76,7 @@ HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct h
                                                 const struct hn_claim_entry *const *entry,
                                                 int64_t n);
 
-// Of known[n], all entries of the claim files, replaces those whose jobs are for any data of a kind
+// Replaces those of known[n], all entries of the claim files, whose jobs are for any data of a kind
 // ("tudataset/*") by entries with a job for each folder below rep->data that holds such data and
 // that no entry names. Where there is none the job stays, and lacks data.
 HN_MUST_USE enum hn_code hn_reproduce_expand(struct hn_context *ctx, const struct hn_reproduce *rep,

@@ -339,7 +339,7 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct hn_cell_work 
     return done && w->n_together == 1 ? HN_OK : ctx->code;
 }
 
-// Of a cell whose batches were measured along with another's.
+// Takes a cell whose batches were measured along with another's.
 static enum hn_code take_measured(struct hn_context *ctx, struct hn_cell_work *w,
                                   const struct hn_kept_draw *draw, int setting) {
     struct hn_table *timing = &w->out->timing;

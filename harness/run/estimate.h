@@ -20,8 +20,8 @@ struct hn_estimate_item {
     int64_t bytes;  // peak of allocated memory, what the run held before included
 };
 
-// Of a plan; totals are of the items that the run wants. What those of a step share, its embeddings
-// and all pairs of its views, is in the time of the first of them that is no study.
+// The estimate of a plan; totals are of the items that the run wants. What those of a step share,
+// its embeddings and all pairs of its views, is in the time of the first of them that is no study.
 struct hn_estimate {
     struct hn_estimate_item *item; // [n_items] of the plan
     double seconds;                // of all items that are known

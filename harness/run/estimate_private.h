@@ -18,12 +18,12 @@ struct hn_probe {
     int tried; // sizes at which it came to an end
     bool half; // it did not at the larger one: the sizes are half of the smaller one, and this
     int64_t n[HN_PROBE_SIZES]; // items
-    // Of each phase once: seconds, and its counter of work; 0 or NaN: none.
+    // For each phase once: seconds, and its counter of work; 0 or NaN: none.
     double seconds[HN_PROBE_PHASES][HN_PROBE_SIZES], counter[HN_PROBE_PHASES][HN_PROBE_SIZES];
     int64_t bytes[HN_PROBE_SIZES];       // peak of a cell of few batches, or of the item
     int64_t build_bytes[HN_PROBE_SIZES]; // of the cell's build alone, beside the cell's tables
     int64_t held_bytes;                  // results
-    // Of a cell, besides: at the largest size, seconds of measuring a batch, and of all the rest;
+    // For a cell, besides: at the largest size, seconds of measuring a batch, and of all the rest;
     // bytes of each further batch.
     double measure, fixed, batch_bytes, held_batch_bytes;
     double epoch_batches; // of the sampler, per ceil(n / B)

@@ -29,8 +29,8 @@ struct hn_item_env {
     void *state;        // of the kind
     const char *folder; // of the output
     bool quiet;
-    // Of an item beside others: told how far it is, and HN_MEMORY is the call's failure, as the
-    // item may have the memory when it is alone. NULL: alone.
+    // An item beside others: told how far it is, and HN_MEMORY is the call's failure, as the item
+    // may have the memory when it is alone. NULL: alone.
     struct hn_process *worker;
     int64_t beside; // other items that run at the same time, at most
     // Indices of the items that this process runs next, in turn; those below 0 are done.

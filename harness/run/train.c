@@ -48,7 +48,7 @@ static void add_file(struct hn_digest *d, const char *key, const char *path, con
     hn_digest_add_text(d, *sha256 ? sha256 : path);
 }
 
-// Of SigLIP: the paper's first one, if no other is given.
+// SigLIP's bias: the paper's first one, if no other is given.
 static double bias_of(const struct hn_train_job *job) { return isnan(job->bias) ? -10 : job->bias; }
 
 // cell_key: data, parameters, seed; run_key: that, what is kept, and the code's version. Up to

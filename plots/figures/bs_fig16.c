@@ -17,7 +17,7 @@ struct purities {
     int steps;
 };
 
-// Of all items: the row of an item that is followed by itself is not.
+// True for a row of all items: that of an item which is followed by itself is not.
 static bool is_of(const struct purities *p, int64_t row, int64_t like) {
     return hn_table_real(&p->results.runs, row, "item") < 0 &&
            p->settings.of[row] == p->settings.of[like] &&

@@ -29,7 +29,7 @@ struct row {
     double value[COSTS], count;
 };
 
-// Of a step with all its costs, NaN where one is not known.
+// The share of a step with all its costs, NaN where one is not known.
 static double share_of(double sampling, double spread, double training) {
     return 100 * (sampling + spread) / (sampling + spread + training);
 }
@@ -51,7 +51,7 @@ static struct row *new_row(struct rows *rows, const char *name) {
     return row;
 }
 
-// Of a table of costs, by name, sampler and items.
+// Finds the row of a table of costs, by name, sampler and items.
 static struct row *find_row(struct rows *rows, const struct hn_table *t, int64_t at) {
     char label[HN_LABEL_SIZE];
     const char *name = hn_table_text(t, at, "name"), *sampler = hn_table_text(t, at, "sampler");

@@ -26,7 +26,7 @@ static const struct {
                 {"hard_true_mean", "hardest true negative"}};
 enum { MEASURES = sizeof measures / sizeof *measures };
 
-// Of one sampler on one data set; costs as their logarithms.
+// The front of one sampler on one data set; costs as their logarithms.
 struct front {
     struct hn_front_stop *at; // [settings of the groups]
     int64_t n;

@@ -83,7 +83,7 @@ static void draw_order(struct hn_page *page, const struct map *m, int which) {
                 *m->label ? ": " : "", orders[which].title, 100 * blocks);
 }
 
-// Of the last step of a setting, and the first seed.
+// The map of the last step of a setting, and the first seed.
 static struct map map_of(const struct hn_study_settings *s, int64_t setting) {
     struct map m = {.t = s->table, .study = NAN};
     double last = -INFINITY;

@@ -40,7 +40,7 @@ static bool has_rows(const struct random *r, struct hn_where where) {
     return any;
 }
 
-// Of curves one for each batch size; of rows one for all.
+// Draws one for each batch size where these are curves, one for all where they are rows.
 static void draw_random(struct hn_page *page, struct hn_panel *panel, const struct random *r,
                         struct hn_where where) {
     const struct hn_groups *g = r->g;

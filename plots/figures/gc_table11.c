@@ -37,7 +37,7 @@ static void draw_published(struct hn_page *page, struct hn_panel *panel) {
             hn_series_add(s, strtod(row.x, NULL), row.value);
 }
 
-// Of a build: another epoch on the same embeddings orders them again and does nothing else.
+// Shares of a build: another epoch on the same embeddings orders them again and does nothing else.
 static void draw_shares(struct hn_page *page, const struct hn_table *t) {
     struct hn_panel *panel = hn_page_panel(page, "", "items N", "share of a build (%)");
     panel->x.log = true;

@@ -36,7 +36,7 @@ static int by_position(const void *a, const void *b) {
     return x < 0 || x > 0 ? (x < 0 ? -1 : 1) : (y > 0) - (y < 0);
 }
 
-// Of all panels, so that sizes mean the same in each.
+// The largest cost of all panels, so that sizes mean the same in each.
 static double dearest_of(const struct hn_groups *g, const char *hardness) {
     double dearest = 0;
     for (int d = 0; d < g->datasets; d++)

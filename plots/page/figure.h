@@ -39,7 +39,8 @@ const char *hn_figure_id(int64_t i); // of figure i; NULL behind the last
 // Not among them: a metric over past results, from the table that `compare --history` makes of them
 // (/runs with created, commit, sampler, value; root attributes metric, units, cells).
 extern const struct hn_figure hn_history;
-// Of trainings: accuracies, which is listed, and curves of all settings over steps, which is not.
+// Figures of trainings: accuracies, which is listed, and curves of all settings over steps, which
+// is not.
 extern const struct hn_figure hn_accuracy, hn_accuracy_steps;
 // They are what an identifier of trainings without a figure of its own has, under its name and, for
 // curves, "-steps" behind it: number i of them, whose id is `name`. False beyond the last, and for

@@ -57,7 +57,7 @@ void hn_page_first_dataset(struct hn_page *page, const struct hn_table *t) {
 
 double hn_disc_size(double size) { return 0.35 + 1.5 * sqrt(size); }
 
-// Of its own: rules and published values alone make no panel.
+// True if the panel has measured data: rules and published values alone make no panel.
 static bool has_data(const struct hn_panel *panel) {
     for (int s = 0; s < panel->n_series; s++)
         if (panel->series[s]->n > 0 && panel->series[s]->look != HN_LOOK_RULE &&

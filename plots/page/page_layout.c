@@ -43,7 +43,7 @@ static bool wants_end_labels(const struct hn_page *page) {
     return labelled > 0 && labelled <= HN_MAX_CURVES + 2 && end_space(page) < widest_end;
 }
 
-// Of several series with one label and line the one with marks stands in the key.
+// True if the key has one of that label and line; of several the one with marks stands there.
 static bool in_key(struct hn_key *key, const struct hn_series *s) {
     for (int i = 0; i < key->entries; i++)
         if (strcmp(key->entry[i]->label, s->label) == 0 && key->entry[i]->line == s->line) {
@@ -386,8 +386,8 @@ static void set_height(struct hn_layout *g) {
         g->height += below_row(g, row);
 }
 
-// Of a medium: fewer panels side by side where they would be too narrow, unless rows are to stay
-// beside each other, and flatter ones where they would be too high.
+// Lays out for a medium: fewer panels side by side where they would be too narrow, unless rows are
+// to stay beside each other, and flatter ones where they would be too high.
 static void make(const struct hn_page *page, struct hn_layout *g, bool inset, bool beside) {
     int n = page->panels - page->tall_last - inset;
     *g = (struct hn_layout){.page = page, .inset = inset};

@@ -7,7 +7,7 @@
 // About the width of a letter of a label, in every terminal.
 #define HN_LETTER 0.062
 
-// Of a panel, what an inset takes with its tics and titles.
+// The share of a panel that an inset takes with its tics and titles.
 #define HN_INSET_SHARE 0.5
 
 enum { HN_KEY_MAX = 48, HN_ROW_LETTERS = 54 }; // of a row's label: a page of longer ones is wider

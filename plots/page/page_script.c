@@ -36,7 +36,7 @@ static struct log_tics find_log_tics(struct hn_range r) {
     return t;
 }
 
-// Of a range with fewer than two of these: even steps, as on a linear axis.
+// Even tics, as on a linear axis, for a range with fewer than two of these.
 static void even_tics(FILE *gp, bool latex, const char *name, struct hn_range r, int max) {
     double step = tics_of(r, max);
     const char *joint = "";
@@ -380,7 +380,7 @@ static void script_key(const struct hn_layout *g, FILE *gp) {
     }
 }
 
-// Of many panels the first, a screen; where the last stands beside the others, the one before it.
+// The first of many panels, a screen; where the last stands beside the others, the one before it.
 static int first_dumb(const struct hn_page *page, int *n) {
     *n = page->all_on_terminal ? page->panels : 1;
     return page->tall_last && !page->all_on_terminal ? page->panels - 2 : 0;

@@ -230,7 +230,7 @@ static enum hn_code fill_page(struct drawing *d, int most_rows, int most_panels)
     return code;
 }
 
-// Of more rows or panels than the medium is high, a figure draws as many as it has room for.
+// A figure with more rows or panels than the medium is high draws as many as it has room for.
 static enum hn_code build_page(struct drawing *d) {
     const struct hn_figure *f = d->figure;
     const struct hn_medium *medium = d->as->medium;

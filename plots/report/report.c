@@ -83,7 +83,7 @@ static bool is_of_samplers(const struct writer *w) {
            !hn_html_is_training(w->results) && hn_has_samplers(&w->overview);
 }
 
-// Of a job of several snapshots.
+// True for results of a job of several snapshots.
 static bool has_ranks(const struct writer *w) {
     return w->finished && is_of_samplers(w) && hn_html_has_ranks(&w->overview);
 }
@@ -168,7 +168,7 @@ static void put_verdicts(const struct writer *w, const char *id) {
     fputs(*joint == ',' ? "</p>\n" : "", w->html);
 }
 
-// Of an identifier without a figure of its own.
+// An identifier without a figure of its own.
 struct entry {
     const char *id, *title, *source; // of the results: any texts
 };
@@ -329,7 +329,8 @@ static enum hn_code put_trainings(struct writer *w) {
     return HN_OK;
 }
 
-// Of reproduced papers only tested figures: cells of others would give curves of a point or two.
+// True for tested figures alone of reproduced papers: cells of others would give curves of a point
+// or two.
 static bool is_wanted(const struct writer *w, const struct hn_figure *f) {
     const struct hn_table *ids = hn_results_table(w->results, "claim_ids");
     if (f == &hn_accuracy)

@@ -258,7 +258,7 @@ static void put_entries(const struct page *p) {
     fputs("</details>\n", p->html);
 }
 
-// Of a kind intervals are over its encoders.
+// Intervals on a kind are over its encoders.
 static void put_kind(const struct page *p, int64_t kind) {
     struct hn_record_column column[HN_BOARD_SCORES + 2] = {entry_column};
     if (hn_board_score_columns(p->ctx, column + 1))

@@ -61,7 +61,7 @@ static void result_name(const struct many *m, int64_t i, char text[HN_LABEL_SIZE
     }
 }
 
-// Of each training the last evaluation.
+// Adds the last evaluation of each training.
 static enum hn_code add_accuracies(struct many *m, const struct hn_results *r, int64_t first) {
     struct hn_trained t;
     enum hn_code code = hn_trained_open(m->ctx, r, &t);

@@ -28,7 +28,7 @@ void hn_html_take(FILE *html, const struct hn_overview *o, int64_t first, double
 void hn_html_choose(FILE *html, const struct hn_league *p, double budget);
 // The finding of trainings on data of that kind, of harder batches (report_findings.c).
 void hn_html_findings(FILE *html, const struct hn_table *runs);
-// Of weightings, where they vary: what share of the loss is on false negatives.
+// Writes of weightings, where they vary, what share of the loss is on false negatives.
 void hn_html_weightings(FILE *html, const struct hn_overview *o);
 // Writes what the filters of `mined` drop, if the results have it.
 void hn_html_attrition(FILE *html, const struct hn_overview *o);
@@ -44,16 +44,16 @@ bool hn_html_has_ranks(const struct hn_overview *o);
 // Ranks of settings over data sets, in a section (report_ranks.c).
 HN_MUST_USE enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx,
                                        const struct hn_overview *o);
-// Of results of `hardneg train`: opening and tables; nothing for others.
+// For results of `hardneg train`: opening and tables; nothing for others.
 bool hn_html_is_training(const struct hn_results *r);
 HN_MUST_USE enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
                                                  const struct hn_results *r);
 HN_MUST_USE enum hn_code hn_html_training(FILE *html, struct hn_context *ctx,
                                           const struct hn_results *r);
-// Of results of `hardneg reproduce`: opening and tables; nothing for others.
+// For results of `hardneg reproduce`: opening and tables; nothing for others.
 void hn_html_claims_answer(FILE *html, const struct hn_results *r);
 void hn_html_claims(FILE *html, const struct hn_report *report);
-// Of results of `hardneg price`: the opening and the tables (report_price.c).
+// For results of `hardneg price`: the opening and the tables (report_price.c).
 bool hn_html_is_price(const struct hn_results *r);
 void hn_html_price_answer(FILE *html, const struct hn_results *r);
 void hn_html_price(FILE *html, const struct hn_results *r);

@@ -217,7 +217,7 @@ static void put_versions(FILE *html, const struct hn_results *const *r, int64_t 
     fputs("</ul></div>\n", html);
 }
 
-// Of results that lack cells of their job.
+// Says of results that they lack cells of their job.
 static void put_share(FILE *html, const struct hn_results *r) {
     const struct hn_merge_share share = hn_merge_share_of(r);
     const char *unit = hn_html_is_training(r) ? "run" : "cell";

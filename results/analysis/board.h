@@ -65,10 +65,10 @@ struct hn_board {
     double *value;  // [entries x measures x scores x encoders], NaN: not measured
 };
 
-// Of what a board makes its scores. A setting whose batch costs more than `seconds` on an encoder,
-// or whose cost was not measured, is left out there, and an entry of which none is left is Uniform
-// there. An entry of which none is left anywhere has no score. The reference keeps its settings:
-// what it costs moves no score.
+// Settings that a board makes its scores of. One whose batch costs more than `seconds` on an
+// encoder, or whose cost was not measured, is left out there, and an entry of which none is left is
+// Uniform there. An entry of which none is left anywhere has no score. The reference keeps its
+// settings: what it costs moves no score.
 struct hn_board_wish {
     const struct hn_text_list *kinds; // NULL or none: all
     double seconds;                   // a batch, build included; INFINITY: any cost
@@ -96,8 +96,9 @@ struct hn_mean hn_board_over_kinds(const struct hn_board *b, int64_t entry,
 
 enum hn_board_verdict { HN_BOARD_OPEN, HN_BOARD_AHEAD, HN_BOARD_TIED, HN_BOARD_BEHIND };
 extern const char *const hn_board_verdicts[]; // "open", "ahead", "tied", "behind"
-// Of a mean share over kinds and the same excess in points, or differences of two: tied if either
-// interval lies within its HN_BOARD_TIE, else ahead or behind if `p`, of the share, is at most .05.
+// Judges a mean share over kinds and the same excess in points, or differences of two: tied if
+// either interval lies within its HN_BOARD_TIE, else ahead or behind if `p`, of the share, is at
+// most .05.
 enum hn_board_verdict hn_board_judge(struct hn_mean share, struct hn_mean points, double p);
 // The verdict of an entry against the reference; else "too dear" or "not measured".
 const char *hn_board_verdict_of(const struct hn_board *b, int64_t entry, int measure);

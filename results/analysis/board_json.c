@@ -62,7 +62,7 @@ static json_t *suite_of(const struct hn_board *b) {
                      hn_json_real(b->seconds), "kinds", kinds);
 }
 
-// Of each measure of the trainings: how it goes with the scores by a measure of hardness.
+// For each measure of the trainings: how it goes with the scores by a measure of hardness.
 static json_t *correlations_of(struct hn_context *ctx, const struct hn_board *b,
                                const struct hn_board_outcome *u, int measure) {
     json_t *all = json_object();

@@ -108,7 +108,7 @@ static enum hn_code differ(struct hn_context *ctx, const struct hn_outcome *rows
     return HN_OK;
 }
 
-// Of rows without seeds each is of its own entry and data set, or their means would say nothing of
+// Rows without seeds are each of their own entry and data set, or their means would say nothing of
 // what is paired.
 static enum hn_code check_seedless(struct hn_context *ctx, const struct hn_board *b,
                                    const struct matching *m, const struct hn_outcome *rows) {

@@ -90,7 +90,7 @@ static const char *name_of(const struct hn_groups *g, int64_t i) {
     return runs_of(g)->column[g->overview.identity[i].column].name;
 }
 
-// Of column i of the overview.
+// The part of column i of the overview.
 static enum part part_of(const struct grouping *m, int64_t i) {
     const char *name = name_of(m->g, i);
     enum hn_identity_kind kind = m->g->overview.identity[i].kind;

@@ -149,7 +149,7 @@ static int by_change(const void *a, const void *b) {
                                     : strcmp(y->path, x->path);
 }
 
-// Of very many files those that were written last.
+// Keeps those of very many files that were written last.
 static void keep_newest(struct history *h) {
     if (h->n_past <= MAX_FILES)
         return;

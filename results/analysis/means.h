@@ -43,7 +43,7 @@ bool hn_next_pair(const struct hn_results *r, struct hn_replicates a, struct hn_
 // The same of values, one a seed or data set; NaN ones do not count. gap: values are differences of
 // multiples of it, which deviate by rounding at least; 0: they are not.
 struct hn_mean hn_values_mean(const double *value, int64_t n, double gap);
-// Of Student's two-sided test that the mean is 0; NaN without an interval or a difference.
+// The p of Student's two-sided test that the mean is 0; NaN without an interval or a difference.
 double hn_mean_p(struct hn_mean m);
 // The variance over seeds behind a difference's interval; NaN without one.
 double hn_mean_variance(struct hn_mean difference);

@@ -256,7 +256,7 @@ static struct hn_spread spread_of(const struct hn_overview *o, int64_t a, int64_
     return (struct hn_spread){difference.n, hn_mean_variance(difference), noise[a] + noise[b]};
 }
 
-// Of one group, which begins at a setting, in one measure.
+// Learns from one group, which begins at a setting, in one measure.
 static void learn_group(struct hn_overview *o, int measure, int64_t first,
                         struct hn_spread *group) {
     int64_t n = 0, base = o->base[first];

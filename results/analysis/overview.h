@@ -50,8 +50,8 @@ struct hn_overview {
     int64_t settings, columns; // settings: cells.sets
     struct hn_identity {       // a column by which cells are told apart
         int column;
-        // Of where and how is measured, but for the next two; the columns `weighting` and `sampler`
-        // and their options; no identity, but known of each cell: the steps that a training did.
+        // The first is of where and how is measured; then the columns `weighting` and `sampler` and
+        // their options; last no identity, but known of each cell: the steps that a training did.
         enum hn_identity_kind { HN_OF_PROBLEM, HN_OF_WEIGHTING, HN_OF_SAMPLER, HN_OUTCOME } kind;
         int64_t values; // different ones, "" and NaN aside
     } * identity;       // [columns]

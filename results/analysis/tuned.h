@@ -37,7 +37,7 @@ const char *hn_tuned_by(const struct hn_trained *t);
 // valid_...).
 HN_MUST_USE enum hn_code hn_tuned_make(struct hn_context *ctx, const struct hn_trained *t,
                                        struct hn_tuned *out);
-// Of an outcome at the last evaluation, paired by seed; hn_no_mean for a base.
+// The difference in an outcome at the last evaluation, paired by seed; hn_no_mean for a base.
 struct hn_mean hn_tuned_difference(const struct hn_tuned *t, int64_t row, int outcome);
 // True if all recipes with this base tried as many settings: none had more chances.
 bool hn_tuned_is_fair(const struct hn_tuned *t, int64_t base);

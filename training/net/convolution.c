@@ -35,7 +35,7 @@ struct shape {
     int64_t group;           // numbers of a thread's buffers, x and dy, and a group's gradient
 };
 
-// Of this thread, of which there are not more than groups.
+// This thread's buffers, of which there are not more than groups.
 static hn_real *buffers_of(const struct hn_layer_run *run, const struct shape *shape) {
     return run->work + shape->panels + omp_get_thread_num() * shape->group;
 }

@@ -49,7 +49,7 @@ struct view {
     hn_real *dh, *dx; // [capacity x width]
     struct hn_tape tape[LAYERS_MAX], head;
     struct hn_pass pass;
-    // Of loss jsd, else NULL: all layers of the nodes side by side, and their graphs.
+    // For loss jsd, else NULL: all layers of the nodes side by side, and their graphs.
     hn_real *node, *dnode, *du; // [capacity x layers * width]
     int32_t *graph;             // [capacity]
     struct hn_tape local;

@@ -20,7 +20,7 @@ struct hn_image_params {
     int64_t n, out, data_seed;
     bool probe;     // whether a linear probe is fitted to h
     double probe_c; // its C; 0: chosen by validation
-    // Of loss moco:
+    // For loss moco:
     int64_t queue;
     double momentum;
 };
