@@ -14,7 +14,7 @@
 // from which a leader is drawn; what is clear of it about its point; step of its boxes; within
 // which a label tells whose it is.
 static const double height = 0.14, nearest = 0.11, farther = 0.09, visible = 0.14, clear = 0.1,
-                    box_step = 0.04, near = 0.9;
+                    box_step = 0.04, close_by = 0.9;
 
 // Cost of a square inch that a label covers; an inch of distance costs 1.
 static const double line_cost = 100, close_cost = 60, leader_cost = 500, solid_cost = 1000;
@@ -201,7 +201,7 @@ static void place_label(struct placement *p, struct hn_word *m) {
     remove_label(p, m);
     label_text(f, m, text);
     double width = hn_text_width(text) + 0.02;
-    find_position(p, m, width, near);
+    find_position(p, m, width, close_by);
     if (m->hidden)
         find_position(p, m, width, hypot(f->width, f->panel_height));
     if (m->hidden)

@@ -350,7 +350,8 @@ static enum hn_code put_figures(struct writer *w) {
         return hn_fail(w->ctx, HN_MEMORY, "no memory for the list of figures");
     if (*w->left_out_items)
         fprintf(w->html,
-                "<details class=without><summary>Figures that these results do not allow, and why</summary>\n"
+                "<details class=without><summary>Figures that these results do not allow, and "
+                "why</summary>\n"
                 "<ul>\n%s</ul></details>\n",
                 w->left_out_items);
     fputs("</details>\n", w->html);

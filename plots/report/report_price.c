@@ -114,18 +114,19 @@ void hn_html_price_answer(FILE *html, const struct hn_results *r) {
                    {"a twentieth", 0.05, "within_twentieth"}};
     const struct hn_table *t = hn_results_table(r, "price");
     int64_t top = top_of(t);
-    hn_html(html,
-            "<div class=\"takes priced\"><table class=take><caption>%s, step %.0f: %.0f negatives of "
-            "each of %.0f queries</caption>\n",
-            hn_table_text(t, 0, "dataset"), value(t, 0, "step"), value(t, 0, "wanted"),
-            value(t, 0, "queries"));
+    hn_html(
+        html,
+        "<div class=\"takes priced\"><table class=take><caption>%s, step %.0f: %.0f negatives of "
+        "each of %.0f queries</caption>\n",
+        hn_table_text(t, 0, "dataset"), value(t, 0, "step"), value(t, 0, "wanted"),
+        value(t, 0, "queries"));
     fputs("<thead><tr><th scope=col title=\"false negatives, at most\">Budget (%)</th><th "
           "scope=col>Take</th><th scope=col class=n>Hardness</th><th scope=col class=n>False "
           "negatives (%)</th><th scope=col class=n>Queries left without (%)</th></tr></thead>\n"
           "<tbody>\n",
           html);
-    bool named = top >= 0 && isfinite(value(t, top, "false_hi")) &&
-                 value(t, top, "false_negatives") > 0;
+    bool named =
+        top >= 0 && isfinite(value(t, top, "false_hi")) && value(t, top, "false_negatives") > 0;
     if (top >= 0) {
         char note[48];
         snprintf(note, sizeof note, " <small>the %.0f best</small>", value(t, top, "wanted"));

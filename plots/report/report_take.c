@@ -102,8 +102,8 @@ static void put_none(FILE *html, const struct hn_record_column *c, const json_t 
 
 #define BUDGET                                                                                     \
     {                                                                                              \
-        "budget", "Budget (points)", .help = "points of false negatives above Uniform's, at most",          \
-                            .put = put_budget                                                      \
+        "budget", "Budget (points)", .help = "points of false negatives above Uniform's, at most", \
+                                     .put = put_budget                                             \
     }
 static const struct hn_record_column none_columns[] = {BUDGET, {"none", "", .put = put_none}, {0}};
 enum { COLUMNS = 5 };
@@ -172,8 +172,9 @@ static const char *why_untabled(const struct hn_league *p) {
     return p->uniform < 0 ? "nothing to compare with: add <code>uniform</code> to the samplers"
            : !isfinite(hn_league_mean(p, p->uniform, "fn_ratio").mean)
                ? "no labels, so nothing is known of false negatives"
-           : !p->judged ? "too few seeds to name a setting: run three (<code>seeds: [1, 2, 3]</code>)"
-                        : "not compared: see below";
+           : !p->judged
+               ? "too few seeds to name a setting: run three (<code>seeds: [1, 2, 3]</code>)"
+               : "not compared: see below";
 }
 
 void hn_html_take(FILE *html, const struct hn_overview *o, int64_t first, double margin) {
