@@ -6,6 +6,9 @@
 
 #include "core/table.h"
 
+// Attribute of results of `price`: the command that mines with a setting, but for its option.
+#define HN_PRICE_COMMAND "mine_command"
+
 struct hn_schema {
     const struct hn_column *column;
     int n;

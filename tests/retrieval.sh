@@ -889,6 +889,9 @@ test_price_page() {
     expect "price -o: a sheet needs a name" 2 '--sheet needs --output' price many.h5 --sheet 5
     expect "plot" 0 '' plot price.h5 --figure price -o figures
     expect "report" 0 'price.html' report price.h5 -o price.html
+    run price many.h5 -n 4 --self id --dim 12 -o cut.h5
+    run report cut.h5 -o cut.html
+    check "its commands mine as it priced" grep -q 'data-command="hardneg mine many.h5 -n 4 --depth 200 --self id --dim 12 --min-rank 1 -o ' cut.html
     expect "validate the snapshot still" 0 'valid' validate many.h5
     pycheck "table and page of a price" "import h5py, json, re, subprocess
 want, t = json.load(open('price.json')), h5py.File('price.h5')['tables/price']

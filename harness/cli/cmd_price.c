@@ -200,32 +200,6 @@ static json_t *ties_of(const struct hn_price_work *w) {
     return names;
 }
 
-// A file's name as a shell wants it.
-static void print_path(const char *path) {
-    bool quoted = strpbrk(path, " \t\n\"'\\`$&|;<>()[]{}*?!~#") != NULL;
-    (void)fputs(quoted ? "'" : "", stdout);
-    for (; *path; path++)
-        printf(*path == '\'' ? "'\\''" : "%c", *path);
-    (void)fputs(quoted ? "'" : "", stdout);
-}
-
-// The command that goes on with what was priced: same file, step and candidates.
-static void print_command(const struct hn_price_work *w, const char *command) {
-    printf("hardneg %s ", command);
-    print_path(w->corpus.info->file->path);
-    printf(" -n %lld --depth %lld", (long long)w->miner.o.n, (long long)w->miner.o.depth);
-    if (w->p->o.equal_texts != HN_EQUAL_DEFAULT)
-        printf(" --equal-texts %s", hn_mine_equal_texts[w->p->o.equal_texts]);
-    if (w->p->o.self != HN_SELF_DEFAULT)
-        printf(" --self %s", hn_mine_self[w->p->o.self]);
-    if (w->p->o.min_grade != 1)
-        printf(" --min-grade %lld", (long long)w->p->o.min_grade);
-    if (w->p->step != INT64_MIN)
-        printf(" --step %lld", (long long)w->p->step);
-    if (w->corpus.dim > 0)
-        printf(" --dim %lld", (long long)w->corpus.dim);
-}
-
 // Exit code 5, so that a script can tell.
 static enum hn_code fail_to_recommend(struct hn_context *ctx, const struct hn_price_work *w) {
     if (is_by(w, "ranks"))
@@ -270,7 +244,7 @@ static void print_recommended(const struct hn_price_work *w) {
            100 * w->p->max_fn, 100 * p->false_share.mean, 100 * p->false_share.lo,
            100 * p->false_share.hi, p->hardness.mean, 100 * p->none);
     print_ties(w);
-    print_command(w, "mine");
+    hn_price_command(stdout, w, "mine");
     printf(" %s -o negatives.jsonl\n", hn_price_name(p).text);
 }
 
@@ -394,9 +368,9 @@ static enum hn_code print_sheet(struct hn_context *ctx, const struct hn_price_wo
            (long long)w->population.pairs);
     print_decided(w);
     printf(" Write 1 into the column relevant if the passage answers the query, else 0; then\n");
-    print_command(w, "price");
+    hn_price_command(stdout, w, "price");
     printf(" --judged ");
-    print_path(w->p->output);
+    hn_price_path(stdout, w->p->output);
     printf("\n");
     return HN_OK;
 }

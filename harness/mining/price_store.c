@@ -3,12 +3,15 @@
 #include "core/files.h"
 #include "harness/host/host.h"
 #include "harness/mining/price_work.h"
+#include "results/schema.h"
 #include "results/store.h"
 #include "retrieval/price.h"
 #include "retrieval/recommend.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
@@ -81,6 +84,30 @@ static enum hn_code add_setting(struct hn_context *ctx, const struct hn_price_wo
     return hn_results_add_row(ctx, out, "price", cell, LENGTH(cell));
 }
 
+void hn_price_path(FILE *out, const char *path) {
+    bool quoted = strpbrk(path, " \t\n\"'\\`$&|;<>()[]{}*?!~#") != NULL;
+    (void)fputs(quoted ? "'" : "", out);
+    for (; *path; path++)
+        fprintf(out, *path == '\'' ? "'\\''" : "%c", *path);
+    (void)fputs(quoted ? "'" : "", out);
+}
+
+void hn_price_command(FILE *out, const struct hn_price_work *w, const char *command) {
+    fprintf(out, "hardneg %s ", command);
+    hn_price_path(out, w->corpus.info->file->path);
+    fprintf(out, " -n %lld --depth %lld", (long long)w->miner.o.n, (long long)w->miner.o.depth);
+    if (w->p->o.equal_texts != HN_EQUAL_DEFAULT)
+        fprintf(out, " --equal-texts %s", hn_mine_equal_texts[w->p->o.equal_texts]);
+    if (w->p->o.self != HN_SELF_DEFAULT)
+        fprintf(out, " --self %s", hn_mine_self[w->p->o.self]);
+    if (w->p->o.min_grade != 1)
+        fprintf(out, " --min-grade %lld", (long long)w->p->o.min_grade);
+    if (w->p->step != INT64_MIN)
+        fprintf(out, " --step %lld", (long long)w->p->step);
+    if (w->corpus.dim > 0)
+        fprintf(out, " --dim %lld", (long long)w->corpus.dim);
+}
+
 static enum hn_code add_attrition(struct hn_context *ctx, const struct hn_price_work *w,
                                   const struct hn_price *p, struct hn_results *out) {
     const struct hn_price_name name = hn_price_name(p);
@@ -101,13 +128,28 @@ static enum hn_code add_attrition(struct hn_context *ctx, const struct hn_price_
     return HN_OK;
 }
 
+// Keeps the command that mines with a setting, but for its option.
+static enum hn_code add_command(struct hn_context *ctx, const struct hn_price_work *w,
+                                struct hn_results *out) {
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (f)
+        hn_price_command(f, w, "mine");
+    bool good = f && fclose(f) == 0;
+    enum hn_code code = good ? hn_results_set(ctx, out, HN_PRICE_COMMAND, text)
+                             : hn_fail(ctx, HN_MEMORY, "out of memory for a command");
+    free(text);
+    return code;
+}
+
 static enum hn_code fill(struct hn_context *ctx, const struct hn_price_work *w, const char *argv,
                          struct hn_results *out) {
     struct hn_results env = {0};
     const struct hn_price *named[PARTS];
     find_named(w, named);
     if (hn_host_describe(ctx, &env, false) || hn_results_describe(ctx, out, "complete", &env) ||
-        hn_results_set(ctx, out, "argv", argv))
+        hn_results_set(ctx, out, "argv", argv) || add_command(ctx, w, out))
         return ctx->code;
     for (int i = 0; i < w->n; i++)
         if (add_setting(ctx, w, &w->price[i], named, out) ||

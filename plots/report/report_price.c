@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
+#include "results/schema.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -41,18 +42,20 @@ static int64_t named_within(const struct hn_table *t, const char *column) {
     return -1;
 }
 
-// The command that mines with a setting, copied by a click.
-static void put_command(FILE *html, const struct hn_table *t, int64_t row) {
-    fputs("<a href=\"#settings\" data-command=\"hardneg mine", html);
-    hn_html_word(html, hn_table_text(t, row, "dataset"));
-    hn_html(html, " --step %.0f -n %.0f --depth %.0f %s -o negatives.jsonl\"><code>%s</code></a>",
-            value(t, row, "step"), value(t, row, "wanted"), value(t, row, "depth"),
-            hn_table_text(t, row, "setting"), hn_table_text(t, row, "setting"));
+// A setting, and by a click the command that mines with it. Files of earlier versions have none.
+static void put_command(FILE *html, const struct hn_results *r, const char *setting) {
+    const char *command = hn_results_get(r, HN_PRICE_COMMAND);
+    if (*command)
+        hn_html(html, "<a href=\"#settings\" data-command=\"%s %s -o negatives.jsonl\">", command,
+                setting);
+    hn_html(html, "<code>%s</code>", setting);
+    fputs(*command ? "</a>" : "", html);
 }
 
-static void put_row(FILE *html, const struct hn_table *t, int64_t row, const char *note) {
+static void put_row(FILE *html, const struct hn_results *r, int64_t row, const char *note) {
+    const struct hn_table *t = hn_results_table(r, "price");
     fputs("<td>", html);
-    put_command(html, t, row);
+    put_command(html, r, hn_table_text(t, row, "setting"));
     fprintf(html, "%s</td><td class=n>%.2f</td><td class=n>%.3g", note, value(t, row, "hardness"),
             percent(t, row, "false_negatives"));
     if (isfinite(value(t, row, "false_hi")))
@@ -61,15 +64,16 @@ static void put_row(FILE *html, const struct hn_table *t, int64_t row, const cha
     fprintf(html, "</td><td class=n>%.2g</td></tr>\n", percent(t, row, "none"));
 }
 
-static void put_budget(FILE *html, const struct hn_table *t, int64_t top, const char *words,
+static void put_budget(FILE *html, const struct hn_results *r, int64_t top, const char *words,
                        double part, const char *column) {
+    const struct hn_table *t = hn_results_table(r, "price");
     int64_t row = named_within(t, column);
     fprintf(html, "<tr><th scope=row>%.3g (%s)</th>", part * percent(t, top, "false_negatives"),
             words);
     if (row < 0)
         fputs("<td colspan=4>no setting is shown to be within</td></tr>\n", html);
     else
-        put_row(html, t, row, "");
+        put_row(html, r, row, "");
 }
 
 static void put_source(FILE *html, const struct hn_table *t) {
@@ -131,10 +135,10 @@ void hn_html_price_answer(FILE *html, const struct hn_results *r) {
         char note[48];
         snprintf(note, sizeof note, " <small>the %.0f best</small>", value(t, top, "wanted"));
         fputs("<tr><th scope=row>any</th>", html);
-        put_row(html, t, top, note);
+        put_row(html, r, top, note);
     }
     for (size_t i = 0; i < sizeof budgets / sizeof *budgets && named; i++)
-        put_budget(html, t, top, budgets[i].words, budgets[i].part, budgets[i].column);
+        put_budget(html, r, top, budgets[i].words, budgets[i].part, budgets[i].column);
     fputs("</tbody></table></div>\n<p class=\"soft caveat\">", html);
     put_source(html, t);
     fputs("</p>\n<details class=why id=why><summary>What hardness is, and what the numbers "
