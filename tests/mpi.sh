@@ -342,9 +342,9 @@ test_mine() {
     done
     check "what each rank did" complains 'rank 1: [0-9]+ parts in'
     # A corpus that does not fit with all ranks' shares is read in blocks by each.
-    expect "synth of a large corpus" 0 '' synth --kind retrieval -o large.h5 --n 120000 --queries 1500 --relevant 1 --dim 96 --steps 1 --seed 3
-    expect "mined in memory" 0 '' mine large.h5 -n 3 --take draw -o large.jsonl
-    over -n 2 "$hardneg" mine large.h5 -n 3 --take draw -o blocks.jsonl --mpi --memory 70MiB --threads 1
+    expect "synth of a large corpus" 0 '' synth --kind retrieval -o corpus.h5 --n 120000 --queries 1500 --relevant 1 --dim 96 --steps 1 --seed 3
+    expect "mined in memory" 0 '' mine corpus.h5 -n 3 --take draw -o large.jsonl
+    over -n 2 "$hardneg" mine corpus.h5 -n 3 --take draw -o blocks.jsonl --mpi --memory 70MiB --threads 1
     ended "mined in blocks by 2 ranks" 0
     check "mined in blocks by 2 ranks: the same bytes" cmp -s large.jsonl blocks.jsonl
     over -n 2 "$hardneg" mine q.h5 --filter-by teacher -o no.jsonl --mpi
