@@ -79,6 +79,21 @@ void hn_plain_put(FILE *out, const char *text) {
         fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
 }
 
+void hn_put_word(FILE *out, hn_put *put, const char *word) {
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
+    const char *quote = *word == '\0' || word[strspn(word, plain)] != '\0' ? "'" : "";
+    put(out, quote);
+    for (int n; *word; word += n) {
+        char piece[5] = "";
+        n = hn_utf8_length((const unsigned char *)word);
+        n = n > 0 ? n : 1;
+        memcpy(piece, word, (size_t)n);
+        put(out, *word == '\'' ? "'\\''" : piece);
+    }
+    put(out, quote);
+}
+
 void hn_vprint(FILE *out, hn_put *put, const char *format, va_list args) {
     for (const char *at = format; *at;) {
         char one[32]; // conversion

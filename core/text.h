@@ -37,6 +37,8 @@ struct hn_phrase {
 // Writes a text so that nothing in it is markup where it goes.
 typedef void hn_put(FILE *out, const char *text);
 void hn_plain_put(FILE *out, const char *text); // on a terminal: control characters become spaces
+// A word of a command, by put(): in quotes where a shell would read it as something else.
+void hn_put_word(FILE *out, hn_put *put, const char *word);
 // As vfprintf(), with every %s written by put(). Numbers: integers, %f, %g, no '*'.
 void hn_vprint(FILE *out, hn_put *put, const char *format, va_list args);
 void hn_print(FILE *out, hn_put *put, const char *format, ...) HN_PRINTF(3, 4);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Settings that `hardneg price` compared, as a results file.
 #include "core/files.h"
+#include "core/text.h"
 #include "harness/host/host.h"
 #include "harness/mining/price_work.h"
 #include "results/schema.h"
@@ -84,13 +85,9 @@ static enum hn_code add_setting(struct hn_context *ctx, const struct hn_price_wo
     return hn_results_add_row(ctx, out, "price", cell, LENGTH(cell));
 }
 
-void hn_price_path(FILE *out, const char *path) {
-    bool quoted = strpbrk(path, " \t\n\"'\\`$&|;<>()[]{}*?!~#") != NULL;
-    (void)fputs(quoted ? "'" : "", out);
-    for (; *path; path++)
-        fprintf(out, *path == '\'' ? "'\\''" : "%c", *path);
-    (void)fputs(quoted ? "'" : "", out);
-}
+static void put_bytes(FILE *out, const char *text) { (void)fputs(text, out); }
+
+void hn_price_path(FILE *out, const char *path) { hn_put_word(out, put_bytes, path); }
 
 void hn_price_command(FILE *out, const struct hn_price_work *w, const char *command) {
     fprintf(out, "hardneg %s ", command);

@@ -80,12 +80,12 @@ struct hn_price_name {
 struct hn_price_name hn_price_name(const struct hn_price *p);
 // Tables `price`, a row for each setting, and `price_attrition`, a row for each setting and filter
 // (docs/reference/results-file.md), for `report` and `plot`. argv: the command.
+HN_MUST_USE enum hn_code hn_price_store(struct hn_context *ctx, const struct hn_price_work *w,
+                                        const char *argv);
 // The command that goes on with what was priced: same file, step, options and candidates.
 void hn_price_command(FILE *out, const struct hn_price_work *w, const char *command);
 // A file's name as a shell wants it.
 void hn_price_path(FILE *out, const char *path);
-HN_MUST_USE enum hn_code hn_price_store(struct hn_context *ctx, const struct hn_price_work *w,
-                                        const char *argv);
 // Draws sheets, fills them in from /truth, and compares their estimates with it: w->price and
 // w->trial. HN_USAGE: so many pairs cannot be drawn.
 HN_MUST_USE enum hn_code hn_trials_run(struct hn_context *ctx, struct hn_price_work *w);

@@ -24,24 +24,6 @@ void hn_html(FILE *html, const char *format, ...) {
     va_end(args);
 }
 
-const char hn_html_safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
-
-void hn_html_bytes(FILE *html, const char *text, int length) {
-    for (const char *end = text + length; text < end; text++)
-        fprintf(html, strchr("&<>\"'", *text) ? "&#%d;" : "%c", *text);
-}
-
-void hn_html_word(FILE *html, const char *word) {
-    bool quoted = word[strspn(word, hn_html_safe)] != '\0';
-    fputs(quoted ? " &#39;" : " ", html);
-    for (; *word; word++)
-        if (*word == '\'')
-            fputs("&#39;\\&#39;&#39;", html);
-        else
-            hn_html_bytes(html, word, 1);
-    fputs(quoted ? "&#39;" : "", html);
-}
-
 void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double half) {
     hn_html_with_half(html, a.digits, a.sign, a.scale * value, a.scale * half);
     hn_html(html, *a.unit ? " %s" : "%s", a.unit);

@@ -9,11 +9,6 @@
 // HTML with a text (hn_html_text()) for every %s, and numbers (hn_vprint()).
 void hn_html(FILE *html, const char *format, ...) HN_PRINTF(2, 3);
 
-// Bytes as they are, and a word of a command, after a space and in quotes where a shell wants them.
-void hn_html_bytes(FILE *html, const char *text, int length);
-void hn_html_word(FILE *html, const char *word);
-// Characters that neither YAML nor a shell reads as anything else.
-extern const char hn_html_safe[];
 // "71.50 ± 1.38 %": a value with half of its interval (NaN = none), in a sentence.
 struct hn_html_amount {
     const char *unit;

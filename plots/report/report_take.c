@@ -13,13 +13,20 @@
 #include <math.h>
 #include <string.h>
 
+static void put_bytes(FILE *html, const char *text, int length) {
+    for (const char *end = text + length; text < end; text++)
+        fprintf(html, strchr("&<>\"'", *text) ? "&#%d;" : "%c", *text);
+}
+
 // The value of an option as YAML: quoted unless it is a number or a plain word.
 static void put_yaml_value(FILE *html, const char *text, int length) {
-    bool quoted = (int)strspn(text, hn_html_safe) < length;
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
+    bool quoted = (int)strspn(text, plain) < length;
     fputs(quoted ? "&#34;" : "", html);
     for (const char *at = text; at < text + length; at++) {
         fputs(quoted && strchr("\\\"", *at) ? "\\" : "", html);
-        hn_html_bytes(html, at, 1);
+        put_bytes(html, at, 1);
     }
     fputs(quoted ? "&#34;" : "", html);
 }
@@ -42,8 +49,8 @@ static void put_yaml(FILE *html, const struct hn_overview *o, int64_t s) {
 void hn_html_choose(FILE *html, const struct hn_league *p, double budget) {
     const struct hn_table *runs = &p->o->results->runs;
     int64_t cell = p->o->first[p->first];
-    fputs("hardneg choose", html);
-    hn_html_word(html, hn_table_text(runs, cell, "dataset"));
+    fputs("hardneg choose ", html);
+    hn_put_word(html, hn_html_text, hn_table_text(runs, cell, "dataset"));
     fprintf(html, " --step %.0f --batch-size %.0f --max-excess %.3g",
             hn_table_real(runs, cell, "step"), hn_table_real(runs, cell, "batch_size"),
             100 * budget);
