@@ -37,8 +37,8 @@ void hn_html_findings(FILE *html, const struct hn_table *runs) {
         {ITEMS, "Where classes are few, false negatives decide: on a graph of documents of seven "
                 "classes, each setting tuned, the eight of fourteen whose batches held 29 % of "
                 "them or more (Uniform's: 18 %) ended 3.7 to 14.4 points of a linear probe below "
-                "Uniform, and none above it. On images, tuned likewise, none of eight differed "
-                "from it significantly (<code>docs/notes/trials.md</code>)."}};
+                "Uniform, and none significantly above it. On images, tuned likewise, none of "
+                "eight differed from it significantly (<code>docs/notes/trials.md</code>)."}};
     unsigned kinds = kinds_of(runs);
     fputs("<p class=soft>Harder batches need not train better encoders.", html);
     for (size_t i = 0; i < sizeof findings / sizeof *findings; i++)
