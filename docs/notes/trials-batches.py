@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Do batches tell what trains better? Of docs/notes/trials.md, for a KIND of its trials: samplers, documents or images.
+"""Do batches tell what trains better? Of docs/notes/trials.md, for a KIND of its trials: samplers, functions, documents or images.
 
     trials-batches.py KIND                      prints rank correlations, of trials-KIND.csv and trials-batches-KIND.csv
     trials-batches.py KIND HARDNEG DATA OUT     measures the samplers' batches on Uniform's encoder of each set, and writes trials-batches-KIND.csv
@@ -23,6 +23,8 @@ BATCHES = {"true_mean": "mean cosine of true negatives", "true_lme": "their log-
 KINDS = {
     "samplers": {"job": "train-trials.yaml", "set": ["task.pairs.data=beir/{}", "task.pairs.held=0.2"], "batches": ["batch_size=128"], "data": "set",
                  "outcomes": {"true_mrr_10": "MRR@10, all packages", "mrr_test": "MRR, test packages"}, "measured": list(BATCHES)[:-1]},
+    "functions": {"job": "train-trials.yaml", "set": ["task.pairs.data=beir/{}", "task.pairs.held=0.2"], "batches": ["batch_size=128"], "data": "functions-",
+                  "outcomes": {"true_mrr_10": "MRR@10, all functions", "mrr_test": "MRR, test functions"}, "measured": list(BATCHES)[:-1]},
     "documents": {"job": "train-trials-documents.yaml", "set": ["task.node.data=documents/{}"], "batches": ["batch_size=128"], "data": "documents-",
                   "outcomes": {"probe_acc": "probe, documents"}, "measured": list(BATCHES)},
     "images": {"job": "train-trials-images.yaml", "set": ["task.views-mlp.data=images/{}"], "data": "images-",

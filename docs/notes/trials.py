@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The experiments of docs/notes/trials.md.
 
-    trials.py KIND                               prints the tables of a kind of trial (code, packages, samplers, documents, twins, images), of its CSV
+    trials.py KIND                               prints the tables of a kind of trial (code, packages, samplers, functions, documents, twins, images), of its CSV
     trials.py KIND --figure FILE.svg             draws them, with gnuplot
     trials.py KIND --parts FOLDER DATA           makes the parts of documents (FOLDER: Cora) and images (FOLDER: CIFAR-10) in DATA
     trials.py KIND HARDNEG DATA OUT SEED...      trains what OUT does not hold yet, and writes the CSV anew: a row a run, values in points
@@ -61,6 +61,8 @@ HCL = {"hcl": ["weightings=[{hcl: {beta: 1, tau_plus: 0.1}}]"]}
 # What the images bear: hard batches, clean ones, easy ones, a weighting.
 FEW = {name: SAMPLERS[name] for name in ("uniform", "uniform again", "knn", "gcbs", "mosaic .7", "batchsampler", "hard-negative", "stratified")} | HCL
 FEW["uniform again"] = ["samplers=[{mosaic: {a: 0, lambda: 0, pool: 512}}]"]  # a pool is of two batches or more
+# On code, what its time bears: of mosaic two, and of what keeps to one cluster one.
+OF_CODE = {name: setting for name, setting in SAMPLERS.items() if name not in ("mosaic .7", "tas-b")}
 # Uniform under twenty other names: of another pool each, and so of other draws.
 TWINS = {"uniform": []} | {f"twin {k}": [f"samplers=[{{mosaic: {{a: 0, lambda: 0, pool: {256 + 64 * k}}}}}]"] for k in range(1, 21)}
 
@@ -101,6 +103,8 @@ KINDS = {
                      [(name, "uniform") for name in list(PACKAGES)[1:]] + [(f"4 mined, {k}", "4 random") for k in (11, 31, 200)]),
     "samplers": of_pairs("trials-samplers.csv", "packages", 8, SAMPLERS, (["adam.rate=[0.00025, 0.0005, 0.001]", "temperature=[0.03, 0.05, 0.1]"],),
                      [(name, "uniform") for name in list(SAMPLERS)[1:]], cited=("true_mrr_10", "mrr_test")),
+    "functions": of_pairs("trials-functions.csv", "functions", 5, OF_CODE, (["adam.rate=[0.00025, 0.0005, 0.001, 0.002]", "temperature=0.03"], ["temperature=[0.02, 0.05]"]),
+                          [(name, "uniform") for name in list(OF_CODE)[1:]]),
     "documents": of_samplers("node", "documents", 8, SAMPLERS | HCL, [([0.0003, 0.001, 0.003], [0.3, 0.5, 1])], {"probe_acc": "linear probe"}, {"probe_acc": "averaged_probe_acc"}),
     "twins": of_samplers("node", "documents", 8, TWINS, [([0.0003, 0.001, 0.003], [0.3, 0.5, 1])], {"probe_acc": "linear probe"}, {"probe_acc": "averaged_probe_acc"}, "twins"),
     "images": of_samplers("views-mlp", "images", 5, FEW, [([0.0005, 0.001, 0.002], [0.1, 0.2, 0.5]), (0.004, [0.1, 0.2])],
