@@ -19,6 +19,9 @@ tests/modules.py || complain "modules: see above"
 # Links of the documentation, and the files that it and the sources name.
 report=$(tests/links.py) || complain "$report"
 
+# Commands of the documentation, as a reader types them in a clone.
+report=$(tests/shell_lines.py) || complain "$report"
+
 # Phrases and names that are not to come back: tests/words.txt.
 report=$(tests/words.py) || complain "$report"
 
