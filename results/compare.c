@@ -462,10 +462,10 @@ enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, i
     struct work w = {ctx, options, out};
     const bool times =
         !options->by_name || options->n_gates > 0; // what no gate holds is not judged
-    if (hn_compare_say_first(ctx, out) || hn_compare_check_gates(ctx, base, options) ||
-        open_lines(ctx, out) ||
+    if (hn_compare_check_gates(ctx, base, options) || open_lines(ctx, out) ||
         (options->by_name ? hn_compare_named(ctx, options, out) : compare_values(&w)) ||
-        (times && hn_compare_times(ctx, base, n_base, now, n_now, options, out)))
+        (times && hn_compare_times(ctx, base, n_base, now, n_now, options, out)) ||
+        hn_compare_say_first(ctx, out))
         return ctx->code;
     if (*out->left_out)
         hn_compare_say(ctx, out, "The older program of NEW does not know, so not judged:%s\n",

@@ -471,27 +471,35 @@ static void say_contents(struct hn_context *ctx, struct hn_comparison *c) {
     }
 }
 
-enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *c) {
+static void say_versions(struct hn_context *ctx, struct hn_comparison *c) {
     struct hn_results_changes changes;
-    struct hn_programs programs = {0};
     int was = hn_results_version(c->base), is = hn_results_version(c->now);
+    if (was == is)
+        return;
     hn_results_changes(c->base, c->now, &changes);
-    if (was && is && was != is)
+    if (was && is)
         hn_compare_say(ctx, c,
-                       "Numbers changed between: BASE is of results version %d, NEW of %d.\n", was,
-                       is);
-    else if (was != is)
+                       "BASE is of results version %d, NEW of %d. Numbers that changed between:\n",
+                       was, is);
+    else
         hn_compare_say(
             ctx, c,
-            "%s is from before files said their results version, %s of version %d. Numbers "
+            "%s is from before files said their results version, %s of version %d. Numbers that "
             "changed up to there:\n",
             was ? "NEW" : "BASE", was ? "BASE" : "NEW", was ? was : is);
     for (int64_t i = 0; i < changes.n; i++)
         hn_compare_say(ctx, c, "- version %d: %s\n", changes.first[i].version,
                        changes.first[i].what);
-    if (was != is)
+    if (c->differ > 0)
         hn_compare_say(
             ctx, c, "Differences may be these changes: make BASE again with the program of NEW.\n");
+    else if (c->values > 0)
+        hn_compare_say(ctx, c, "None of these changes shows in what is compared here.\n");
+}
+
+enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *c) {
+    struct hn_programs programs = {0};
+    say_versions(ctx, c);
     if (hn_programs_add(ctx, c->now, &programs))
         return ctx->code;
     const struct hn_phrase made = hn_programs_text(&programs);

@@ -16,7 +16,8 @@ double hn_compare_share(double worse, double from);
 // Adds a line to c->said_first, which lack of memory makes NULL.
 void hn_compare_say(struct hn_context *ctx, struct hn_comparison *c, const char *format, ...)
     HN_PRINTF(3, 4);
-// Says changes of numbers between the versions, and the programs of NEW.
+// Says changes of numbers between the versions, whether any shows, and the programs of NEW. The
+// values have been compared.
 HN_MUST_USE enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *c);
 
 // The files that are compared, for reports that outlive the terminal; BASE is left out where it is

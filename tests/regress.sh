@@ -521,10 +521,14 @@ test_versions() {
     spoiled a/results.h5 v8.h5 "f['env'].attrs['results_version'] = '8'; f['env'].attrs.pop('program')"
     spoiled a/results.h5 v0.h5 "del f['env'].attrs['results_version']; del r['program']"
     spoiled a/results.h5 v99.h5 "f['env'].attrs['results_version'] = '99'; f['env'].attrs['program'] = 'feedc0de0000'"
-    expect "versions between" 0 '^Numbers changed between: BASE is of results version 8' compare v8.h5 a --gate counters:=0 --junit v.xml --markdown v.md
+    expect "versions between" 0 '^BASE is of results version 8, NEW of [0-9]*[.] Numbers that changed between:' compare v8.h5 a --gate counters:=0 --junit v.xml --markdown v.md
     check "which changes" says '^- version 9: random streams'
     check "no others" test -z "$(grep '^- version 8' out)"
-    check "and the remedy" says 'make BASE again'
+    check "and that none of them shows" says '^None of these changes shows'
+    check "so that nothing is to be made again" test -z "$(grep 'make BASE again' out)"
+    spoiled v8.h5 other8.h5 "put('n_draw', ok[0], r['n_draw'][ok[0]] + 1)"
+    expect "where numbers differ" 1 'make BASE again' compare other8.h5 a --gate counters:=0
+    check "nothing else is said of them" test -z "$(grep 'None of these' out)"
     check "in JUnit and Markdown" test "$(grep -l 'version 9: random streams' v.xml v.md | wc -l)" = 2
     expect "a file that does not say" 0 '^BASE is from before files said' compare v0.h5 a --gate counters:=0
     spoiled v8.h5 less8.h5 "del r['n_draw']"
