@@ -161,8 +161,9 @@ static void compose_key(const struct hn_overview *o, int64_t s, char key[KEY]) {
             hn_append(key, KEY, "\t%s", hn_overview_value(o, s, o->axis[a].name).text);
 }
 
-// Counts the settings that two results or more have measured on the same file.
-static enum hn_code count_shared(const struct many *m, int64_t *shared) {
+// Counts the settings that two results or more have measured on the same file; last: at its last
+// step.
+static enum hn_code count_shared(const struct many *m, bool last, int64_t *shared) {
     const struct hn_overview *o = &m->overview;
     int64_t n = 0;
     HN_SCOPE(m->ctx);
@@ -170,7 +171,7 @@ static enum hn_code count_shared(const struct many *m, int64_t *shared) {
     if (!key)
         return m->ctx->code;
     for (int64_t s = 0; s < o->settings; s++)
-        if (o->last[s] && o->seeds[s] > 0)
+        if ((o->last[s] || !last) && o->seeds[s] > 0)
             compose_key(o, s, key[n++]);
     qsort(key, (size_t)n, sizeof *key, by_text);
     for (int64_t i = 1; i < n; i++)
@@ -180,7 +181,7 @@ static enum hn_code count_shared(const struct many *m, int64_t *shared) {
 
 static enum hn_code put_answer(struct many *m) {
     int64_t shared = 0, data = count_distinct(&m->joined.runs, "dataset_sha256");
-    if (count_shared(m, &shared))
+    if (count_shared(m, true, &shared))
         return m->ctx->code;
     fprintf(m->html, "<section aria-label=\"The answer\" class=answer>\n<p>%s on %s. ",
             hn_counted(m->n, "result").text, hn_counted(data, "data set").text);
@@ -208,24 +209,34 @@ static enum hn_code put_programs(struct many *m) {
     return hn_html_programs(m->html, m->ctx, r, m->n);
 }
 
+// Left out if no setting is in two results.
+static void put_side_by_side(const struct many *m) {
+    fputs("<section aria-labelledby=side id=compare><h2 id=side>Side by side</h2>\n"
+          "<p class=soft>The same setting on the same file in several results, in the order in "
+          "which they were run, and the difference of two means, which has no "
+          "interval.</p>\n</section>\n",
+          m->html);
+}
+
 static enum hn_code put_page(struct many *m) {
     static const char *const link[][2] = {{"over", "Ranks"},
                                           {"side", "Side by side"},
                                           {"samplers", "Settings"},
                                           {"results", "Results"}};
+    int64_t shared = 0;
+    if (count_shared(m, false, &shared))
+        return m->ctx->code;
     hn_html_begin(m->html, hn_counted(m->n, "result").text, "");
     fputs("<nav aria-label=Contents><ul>\n", m->html);
     for (size_t i = 0; i < sizeof link / sizeof link[0]; i++)
-        hn_html(m->html, "<li><a href=\"#%s\">%s</a></li>\n", link[i][0], link[i][1]);
+        if (shared > 0 || strcmp(link[i][0], "side") != 0)
+            hn_html(m->html, "<li><a href=\"#%s\">%s</a></li>\n", link[i][0], link[i][1]);
     fputs("</ul></nav>\n</header>\n<main id=main>\n", m->html);
     if (put_programs(m) || put_answer(m) || hn_html_ranks(m->html, m->ctx, &m->overview))
         return m->ctx->code;
-    fputs("<section aria-labelledby=side id=compare><h2 id=side>Side by side</h2>\n"
-          "<p class=soft>The same setting on the same file in several results, in the order in "
-          "which they were run, and the difference of two means, which has no "
-          "interval.</p>\n</section>\n"
-          "<section aria-labelledby=samplers><h2 id=samplers>Settings</h2>\n",
-          m->html);
+    if (shared > 0)
+        put_side_by_side(m);
+    fputs("<section aria-labelledby=samplers><h2 id=samplers>Settings</h2>\n", m->html);
     if (hn_html_samplers(m->html, m->ctx, &m->overview, false))
         return m->ctx->code;
     fputs("</section>\n", m->html);
