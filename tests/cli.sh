@@ -415,6 +415,38 @@ F
 
 # A filtered run adds to what is there and never takes away.
 # A run that is killed leaves what `report` reads: the cells that are finished.
+# Some columns of a table, in the order in which they are named; `shown` is what the page shows of settings.
+test_some_columns() {
+    "$hardneg" synth -o some.h5 --n 200 --dim 8 --steps 1 --views 1 --quiet
+    job some.h5 '[uniform, batchsampler: {M: [20, 30], K: 5}]' 'figures: none' 'metrics: all' >some.yaml
+    sed -i 's/^seeds:.*/seeds: [1, 2, 3]/' some.yaml
+    expect "a job" 0 '' run -c some.yaml -o some --quiet
+    for table in settings runs; do "$hardneg" export some --csv --table $table -o all-$table.csv || return; done
+    expect "those of the page" 0 '' export some --csv --table settings --columns shown -o shown.csv
+    expect "by name and beginning" 0 '' export some --csv --table settings --columns 'opt_M, sampler,fn_ratio*,sampler' -o named.csv
+    expect "of cells" 0 '' export some --csv --columns 'seed opt_*' -o cells.csv
+    pycheck "which" "
+import csv
+read = lambda name: list(csv.DictReader(open(name + '.csv', newline='')))
+settings, runs, shown, named, cells = map(read, ('all-settings', 'all-runs', 'shown', 'named', 'cells'))
+for some, every in (shown, settings), (named, settings), (cells, runs):
+    assert len(some) == len(every) > 2
+    assert all(row[key] == whole[key] for row, whole in zip(some, every) for key in row), some[0]
+assert list(named[0]) == ['opt_M', 'sampler'] + [k for k in settings[0] if k.startswith('fn_ratio')], list(named[0])
+assert list(cells[0])[0] == 'seed' and 'opt_M' in cells[0] and all(k.startswith('opt_') for k in list(cells[0])[1:])
+assert 3 * len(shown[0]) < len(settings[0]), (len(shown[0]), len(settings[0]))
+for key in 'dataset sampler opt_M seeds front cost_batch fn_ratio fn_ratio_hi fn_ratio_minus_uniform_lo cos_mean'.split():
+    assert key in shown[0], (key, list(shown[0]))
+assert 'cos_mean_minus_uniform' not in shown[0] and 'true_p99' in shown[0] and 'fn_start' not in shown[0], list(shown[0])
+assert all(any(row[key] for row in shown) for key in shown[0]), 'empty columns'"
+    expect "a name that is not there" 2 "table settings has no column 'fn-ratio'" export some --csv --table settings --columns fn-ratio
+    expect "shown is of settings" 2 "table runs has no column 'shown'" export some --csv --columns shown
+    expect "no name" 2 'names no column' export some --csv --columns ' , '
+    expect "not of JSON" 2 'is for CSV' export some --json --columns seed
+    expect "nor of a table for people" 2 'is for CSV' export some --latex --columns sampler
+    expect "but of any of the file" 0 'sampler.*seed' export some --markdown --table runs --columns sampler,seed
+}
+
 # --json of run, report and export: one document, with the numbers of the CSV.
 test_json_of_results() {
     "$hardneg" synth -o shaped.h5 --n 200 --dim 8 --steps 1 --quiet
@@ -729,7 +761,7 @@ for r in rows:
 }
 
 run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \
-    test_bad_jobs test_run test_summary test_narrow test_foreseen test_replacing test_outputs_apart test_json_of_results test_unfinished test_packed test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
+    test_bad_jobs test_run test_summary test_narrow test_foreseen test_replacing test_outputs_apart test_some_columns test_json_of_results test_unfinished test_packed test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
     test_determinism test_threads_and_memory test_bench
 if [ ! -e noted/results.h5 ]; then
     skip "results in h5py" "test_run was left out"

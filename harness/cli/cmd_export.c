@@ -21,7 +21,7 @@ enum { HN_RECORD_FORMATS(NUMBER) FORMATS };
 static const struct hn_record_format *const formats[FORMATS] = {HN_RECORD_FORMATS(ADDRESS)};
 
 struct export_params {
-    char *table, *output;
+    char *table, *output, *columns;
     bool as[FORMATS];
 };
 
@@ -34,6 +34,10 @@ static const struct hn_option export_options[] = {
                "setting, with means, intervals and paired differences to Uniform; for people also "
                "accuracies (default: runs; for people settings or accuracies)"),
         .metavar = "NAME"},
+    {OPTION(TEXT, columns, "columns",
+            "columns to write, in that order, e.g. 'sampler, opt_*, fn_ratio*'; shown: of settings "
+            "those that page and terminal show (default: all)"),
+     .metavar = "NAMES"},
     {OPTION(OUTPUT, "FILE", "file to write (default: standard output)")},
     {0},
 };
@@ -90,6 +94,68 @@ static enum hn_code settings_columns(struct hn_context *ctx, const struct hn_tab
     return hn_records_complete(t->column, n) ? HN_OK : ctx->code;
 }
 
+// A word of --columns: the name of a column, the beginning of names and a '*', or `shown`.
+struct wanted {
+    const char *text;
+    int length;
+};
+
+static bool next_wanted(const char **rest, struct wanted *word) {
+    *rest += strspn(*rest, " ,");
+    *word = (struct wanted){*rest, (int)strcspn(*rest, " ,")};
+    *rest += word->length;
+    return word->length > 0;
+}
+
+static bool is_meant(const struct wanted *word, const char *name) {
+    bool begins = word->text[word->length - 1] == '*';
+    size_t n = (size_t)(word->length - begins);
+    return strncmp(word->text, name, n) == 0 && (begins || name[n] == '\0');
+}
+
+// True if any record has a value in it.
+static bool has_value(const struct hn_records *t, const char *key) {
+    for (size_t i = 0; i < json_array_size(t->row); i++) {
+        const json_t *cell = json_object_get(json_array_get(t->row, i), key);
+        if (json_is_string(cell) ? json_string_length(cell) > 0 : !json_is_null(cell))
+            return true;
+    }
+    return false;
+}
+
+// Takes the columns of --columns, each once. HN_USAGE: the table has none of a name.
+static enum hn_code choose_columns(struct hn_context *ctx, const struct hn_table *runs,
+                                   const char *names, struct hn_records *t) {
+    struct hn_record_column *all = t->column, *chosen;
+    int n = 0, taken = 0;
+    while (all[n].heading)
+        n++;
+    bool *is_taken = hn_zalloc(ctx, n, sizeof *is_taken);
+    chosen = hn_zalloc(ctx, n + 1, sizeof *chosen);
+    if (!is_taken || !chosen)
+        return ctx->code;
+    for (struct wanted word; next_wanted(&names, &word);) {
+        bool shown = !t->table && word.length == 5 && strncmp(word.text, "shown", 5) == 0;
+        bool found = false;
+        for (int c = 0; c < n; c++) {
+            bool meant = shown ? hn_settings_is_shown(runs, all[c].key) && has_value(t, all[c].key)
+                               : is_meant(&word, all[c].heading);
+            found |= meant;
+            if (meant && !is_taken[c]) {
+                chosen[taken++] = all[c];
+                is_taken[c] = true;
+            }
+        }
+        if (!found)
+            return hn_fail(ctx, HN_USAGE,
+                           "--columns: table %s has no column '%.*s'; its first line without "
+                           "--columns names all",
+                           t->name, word.length, word.text);
+    }
+    t->column = chosen;
+    return taken > 0 ? HN_OK : hn_fail(ctx, HN_USAGE, "--columns names no column");
+}
+
 static enum hn_code no_table(struct hn_context *ctx, const struct hn_results *r, const char *path,
                              const char *name) {
     char all[HN_MESSAGE_MAX] = "runs, timing";
@@ -105,6 +171,7 @@ struct content {
     const char *name;
     const struct hn_table *table; // NULL: made of it
     const struct hn_record_format *format;
+    const char *columns; // NULL: all
     bool accuracies;
 };
 
@@ -130,6 +197,8 @@ static enum hn_code put(struct hn_context *ctx, const struct content *c, FILE *o
                             : (json ? hn_settings_json : hn_settings_data)(ctx, c->results, &t.row);
     if (!code && !c->table)
         code = settings_columns(ctx, &c->results->runs, &t);
+    if (!code && c->columns)
+        code = choose_columns(ctx, &c->results->runs, c->columns, &t);
     code = code ? code : c->format->print(ctx, &t, out);
     json_decref(t.row);
     return code;
@@ -164,7 +233,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
                        : !format->shown ? "runs"
                        : trained        ? "accuracies"
                                         : "settings";
-    struct content c = {.results = &r, .name = name, .format = format};
+    struct content c = {.results = &r, .name = name, .format = format, .columns = p->columns};
     c.accuracies = strcmp(name, "accuracies") == 0;
     bool settings = strcmp(name, "settings") == 0;
     if (!settings && !(format->shown && c.accuracies)) {
@@ -172,6 +241,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
         if (!c.table)
             return no_table(ctx, &r, call->args[0], name);
     }
+    if (p->columns && (call->json || (!c.table && format->shown)))
+        return hn_fail(ctx, HN_USAGE, "--columns is for CSV, and for a --table of the file");
     enum hn_code code = put_file(ctx, &c, p->output);
     return code == HN_NOT_APPLICABLE
                ? hn_fail(ctx, HN_DATA, "%s: no table of %s: %s", call->args[0], name, ctx->message)
@@ -181,8 +252,9 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 const struct hn_command hn_cmd_export = {
     .name = "export",
     .group = HN_GROUP_RESULTS,
-    .usage =
-        "hardneg export RESULTS --csv|--latex|--markdown|--html|--json [--table NAME] [-o FILE]",
+    .usage = "hardneg export RESULTS --csv|--latex|--markdown|--html|--json [--table NAME] "
+             "[--columns NAMES] "
+             "[-o FILE]",
     .summary = "write a table of a results file as CSV, LaTeX, Markdown, HTML or JSON",
     .details = "RESULTS is a results file or the folder of a run. One line per row, with a line of "
                "names first, as RFC 4180 has it; numbers in the shortest form that reads back "
@@ -193,10 +265,11 @@ const struct hn_command hn_cmd_export = {
                "each file with means over seeds, differences to Uniform paired by seed, and "
                "letters: rows that share one do not differ significantly (95 % intervals of paired "
                "differences, for all pairs together); accuracies has the same of trainings.",
-    .examples = "hardneg export results/demo --csv -o runs.csv\n"
-                "hardneg export results/demo --csv --table settings -o settings.csv\n"
-                "hardneg export results/demo --latex -o settings.tex\n"
-                "hardneg export results.h5 --csv --table timing | head",
+    .examples =
+        "hardneg export results/demo --csv -o runs.csv\n"
+        "hardneg export results/demo --csv --table settings --columns shown -o settings.csv\n"
+        "hardneg export results/demo --latex -o settings.tex\n"
+        "hardneg export results.h5 --csv --table timing | head",
     .options = export_options,
     .params_size = sizeof(struct export_params),
     .json = true,

@@ -2,6 +2,8 @@
 // Settings as data: of `export --table settings`, and of --json of `run`.
 #include "results/analysis/settings_data.h"
 #include "core/files.h"
+#include "core/text.h"
+#include "results/analysis/shown.h"
 #include "results/records.h"
 #include "results/rows.h"
 
@@ -54,6 +56,28 @@ static void set_measure(json_t *row, const struct hn_overview *o, int64_t s, con
     set_mean(row, name, "_minus_uniform", d);
     snprintf(key, sizeof key, "%s_against_uniform", name);
     json_object_set_new(row, key, json_string(against(d)));
+}
+
+bool hn_settings_is_shown(const struct hn_table *runs, const char *key) {
+    static const char *const parts[] = {"_minus_uniform_lo",
+                                        "_minus_uniform_hi",
+                                        "_minus_uniform",
+                                        "_against_uniform",
+                                        "_lo",
+                                        "_hi",
+                                        ""};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct hn_phrase name;
+        if (!hn_ends_in(key, parts[i]))
+            continue;
+        hn_put_text(name.text, sizeof name.text, "%.*s", (int)(strlen(key) - strlen(parts[i])),
+                    key);
+        int c = hn_table_find(runs, name.text);
+        const struct hn_shown *shown = hn_shown_find(name.text);
+        if (c >= 0 && is_measure(&runs->column[c]))
+            return shown && (shown->minus || !strstr(parts[i], "uniform"));
+    }
+    return true;
 }
 
 static json_t *setting_json(const struct hn_overview *o, int64_t s) {

@@ -13,3 +13,7 @@ HN_MUST_USE enum hn_code hn_settings_json(struct hn_context *ctx, const struct h
 // The same for tables of data, with a column of each option at the end.
 HN_MUST_USE enum hn_code hn_settings_data(struct hn_context *ctx, const struct hn_results *r,
                                           json_t **rows);
+// True if a key of these rows is for people: what tells settings apart, and the measures that
+// tables of settings show (hn_shown) with their intervals and, where tables have it, their
+// difference to Uniform.
+bool hn_settings_is_shown(const struct hn_table *runs, const char *key);
