@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 struct paper_params {
-    char *output, *settings;
+    char *output, *settings, *step;
     int medium, term;
 };
 
@@ -29,21 +29,23 @@ static const struct hn_option paper_options[] = {
      .metavar = "TERM"},
     {HN_TEXT_OPTION(struct paper_params, settings, "settings", HN_SETTINGS_HELP),
      .metavar = "NAMES"},
+    {HN_TEXT_OPTION(struct paper_params, step, "step", HN_STEP_HELP), .metavar = "STEP"},
     {0},
 };
 
 static enum hn_code paper_run(struct hn_context *ctx, const struct hn_call *call) {
     const struct paper_params *own = call->params;
     struct hn_results results = {0};
+    int64_t step;
     char *file = hn_results_path(ctx, call->args[0]);
     char *folder = file ? hn_folder_beside(ctx, file, own->output, "paper") : NULL;
     char *figures = folder ? hn_format(ctx, "%s/figures", folder) : NULL;
     if (!figures || hn_results_load(ctx, file, &results) ||
         (own->settings && hn_overview_check_names(ctx, &results, own->settings)) ||
-        hn_folder_make(ctx, figures))
+        hn_figures_step(ctx, &results, own->step, &step) || hn_folder_make(ctx, figures))
         return ctx->code;
-    const struct hn_latex_paper paper = {&results, folder, own->medium + 1, paper_terms[own->term],
-                                         own->settings};
+    const struct hn_latex_paper paper = {
+        &results, folder, own->medium + 1, paper_terms[own->term], own->settings, step};
     enum hn_code code = hn_latex_paper(ctx, &paper);
     if (code == HN_NOT_APPLICABLE) {
         (void)rmdir(figures); // in which nothing is
@@ -58,7 +60,7 @@ const struct hn_command hn_cmd_paper = {
     .name = "paper",
     .group = HN_GROUP_RESULTS,
     .usage = "hardneg paper RESULTS [--for neurips|icml|acl] [--term pdf|cairolatex] [--settings "
-             "NAMES] [-o DIR]",
+             "NAMES] [--step STEP] [-o DIR]",
     .summary = "write figures and tables for a paper, and the LaTeX that sets them",
     .details =
         "RESULTS is a results file or the directory of a run. DIR gets figures/ with every figure "

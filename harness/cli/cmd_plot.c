@@ -8,13 +8,16 @@
 #include "harness/job/job.h"
 #include "plots/page/figure.h"
 #include "plots/page/render.h"
+#include "results/analysis/groups.h"
 #include "results/analysis/named.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct plot_params {
     struct hn_text_list figure;
-    char *output, *style, *settings;
+    char *output, *style, *settings, *step;
     int term, medium;
     int64_t columns;
 };
@@ -36,6 +39,7 @@ static const struct hn_option plot_options[] = {
     {OPTION(COUNT, columns, "columns", NULL, 1, 2,
             "with --for: columns that every figure takes (default: as suits it)")},
     {OPTION(TEXT, settings, "settings", HN_SETTINGS_HELP), .metavar = "NAMES"},
+    {OPTION(TEXT, step, "step", HN_STEP_HELP), .metavar = "STEP"},
     {OPTION(FILE, style, "style", "gnuplot commands that change the theme")},
     {0},
 };
@@ -47,6 +51,36 @@ char *hn_folder_beside(struct hn_context *ctx, const char *file, const char *giv
         return hn_strdup(ctx, given);
     return slash ? hn_format(ctx, "%.*s/%s", (int)(slash - file), file, name)
                  : hn_strdup(ctx, name);
+}
+
+// HN_USAGE with the steps that there are.
+static enum hn_code no_step(struct hn_context *ctx, const struct hn_results *r, const char *text) {
+    enum { MAX_STEPS = 64, LISTED = 12 };
+    double step[MAX_STEPS];
+    char list[HN_MESSAGE_MAX / 2] = "";
+    int n = hn_distinct(&r->runs, "step", step, MAX_STEPS);
+    for (int i = 0; i < n && i < LISTED; i++)
+        hn_append(list, sizeof list, "%s%.0f", i ? ", " : "", step[i]);
+    return hn_fail(ctx, HN_USAGE, "--step: no cell is of step '%s'; there are %s%s, and `last`",
+                   hn_quote(text).text, list, n > LISTED ? ", ..." : "");
+}
+
+enum hn_code hn_figures_step(struct hn_context *ctx, const struct hn_results *r, const char *text,
+                             int64_t *step) {
+    char *end;
+    *step = 0;
+    if (!text)
+        return HN_OK;
+    *step = HN_STEP_LAST;
+    if (strcmp(text, "last") == 0)
+        return HN_OK;
+    double number = strtod(text, &end);
+    for (int64_t row = 0; row < r->runs.rows && end > text && !*end; row++)
+        if (fabs(hn_table_real(&r->runs, row, "step") - number) < 1e-9) {
+            *step = 1 + hn_whole(number, 0);
+            return HN_OK;
+        }
+    return no_step(ctx, r, text);
 }
 
 static enum hn_code check_figure(struct hn_context *ctx, const char *id) {
@@ -93,11 +127,12 @@ static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call)
     const struct plot_params *own = call->params;
     struct hn_results results = {0};
     int drawn;
+    int64_t step;
     char *file = hn_results_path(ctx, call->args[0]);
     char *folder = file ? hn_folder_beside(ctx, file, own->output, "figures") : NULL;
     if (!folder || hn_results_load(ctx, file, &results) ||
         (own->settings && hn_overview_check_names(ctx, &results, own->settings)) ||
-        hn_folder_make(ctx, folder))
+        hn_figures_step(ctx, &results, own->step, &step) || hn_folder_make(ctx, folder))
         return ctx->code;
     if (own->columns != INT64_MIN && own->medium == 0)
         return hn_fail(ctx, HN_USAGE, "--columns are those of a style; give --for as well");
@@ -109,7 +144,7 @@ static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call)
         .n = own->figure.count,
         .folder = folder,
         .as = {terms[own->term], own->style, hn_medium(own->medium), (int)hn_given(own->columns, 0),
-               .all = call->verbose, .settings = own->settings},
+               .all = call->verbose, .settings = own->settings, .step = step},
         .paths = call->quiet ? NULL : stdout,
         .brief = !call->verbose};
     if (hn_figures_draw(ctx, &results, &want, &drawn))
@@ -181,7 +216,7 @@ const struct hn_command hn_cmd_plot = {
     .name = "plot",
     .group = HN_GROUP_RESULTS,
     .usage = "hardneg plot RESULTS [--figure ID]... [-o DIR] [--term svg|pdf|png|cairolatex|dumb] "
-             "[--for neurips|icml|acl|talk] [--settings NAMES] [--style FILE]",
+             "[--for neurips|icml|acl|talk] [--settings NAMES] [--step STEP] [--style FILE]",
     .summary = "draw figures from a results file or a run directory",
     .details =
         "RESULTS is a results file or the directory of a run. For each figure writes the picture, "
@@ -190,10 +225,12 @@ const struct hn_command hn_cmd_plot = {
         "left out. --settings draws these alone, named as in tables and figures: a sampler means "
         "all "
         "of its settings, options (or B, the batch size) fewer; studies have figures of their own, "
-        "which stay whole. A file given by --style is loaded after the theme.",
+        "which stay whole. --step last draws the densities of bs-fig4 and its kin as the papers "
+        "do, at the end of training alone. A file given by --style is loaded after the theme.",
     .examples = "hardneg plot results/demo --term pdf --for icml\n"
                 "hardneg plot results.h5 --figure bs-fig4 --term dumb\n"
-                "hardneg plot results.h5 --figure bs-fig4 --settings 'uniform, batchsampler M=500'",
+                "hardneg plot results.h5 --figure bs-fig4 --settings 'uniform, batchsampler M=500' "
+                "--step last",
     .options = plot_options,
     .params_size = sizeof(struct plot_params),
     .min_args = 1,

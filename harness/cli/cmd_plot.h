@@ -7,6 +7,14 @@
 
 #define HN_SETTINGS_HELP "settings that figures draw, e.g. 'uniform, knn, batchsampler M=500'"
 
+#define HN_STEP_HELP                                                                               \
+    "the step whose densities of cosines bs-fig4 and its kin draw: a number or last (default: "    \
+    "several)"
+
+// hn_picture.step of a number or `last`; NULL = none is given. HN_USAGE: no cell is of it.
+HN_MUST_USE enum hn_code hn_figures_step(struct hn_context *ctx, const struct hn_results *r,
+                                         const char *text, int64_t *step);
+
 // A folder for output: as it is given, or of that name beside the results file; owned by the
 // caller.
 HN_MUST_USE char *hn_folder_beside(struct hn_context *ctx, const char *file, const char *given,

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_STEPS = 6, MAX_SETTINGS = 6 };
+enum { MAX_SETTINGS = 6 };
 
 static bool keep(const struct hn_table *runs, int64_t row) {
     return hn_is_named_uniform(hn_table_text(runs, row, "sampler"));
@@ -63,11 +63,11 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
                        &g))
         return page->ctx->code;
     hn_page_left_out(page, &g);
-    int64_t shown = hn_min(g.steps, MAX_STEPS);
+    const struct hn_shown_steps shown = hn_shown_steps(&g, 0, page->step, HN_SHOWN_STEPS);
     for (int s = 0; s < g.settings; s++)
-        for (int64_t i = 0; i < shown; i++)
-            draw_step(page, &g, (struct hn_where){0, 0, s, hn_shown_step(&g, i, shown)});
-    page->columns = g.settings > 1 ? (int)shown : 0;
+        for (int i = 0; i < shown.n; i++)
+            draw_step(page, &g, (struct hn_where){0, 0, s, shown.step[i]});
+    page->columns = g.settings > 1 ? shown.n : 0;
     page->share_x = true;
     return hn_page_finish(page, "the histograms of the file are empty");
 }

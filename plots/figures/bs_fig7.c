@@ -2,6 +2,7 @@
 // BS figure 7: false negatives of walks on the exact kNN graph against the proximity graph, whose
 // neighbours are the best of M random candidates. The levels that the paper's text states, of
 // another encoder, stand at the last step.
+#include "core/text.h"
 #include "plots/page/curves.h"
 
 #include <string.h>
@@ -15,15 +16,20 @@ static bool keep(const struct hn_table *runs, int64_t row) {
            hn_row_has(runs, row, "walk", "rwr");
 }
 
+// In the first panel: at the last step, or rows of their own.
 static void add_published(struct hn_page *page, double x) {
     struct hn_published row;
+    struct hn_panel *panel = &page->panel[0];
     const char *rest = hn_published_text("bs-fig7");
-    for (int p = 0; p < page->panels; p++) {
-        struct hn_series *s =
-            hn_panel_series(page, &page->panel[p], "paper, end of training", HN_LOOK_PAPER, 0);
-        while (hn_published_next(&rest, &row))
+    struct hn_series *s = hn_panel_series(page, panel, "paper, end of training", HN_LOOK_PAPER, 0);
+    while (hn_published_next(&rest, &row))
+        if (panel->rows) {
+            struct hn_phrase name = {""};
+            hn_append(name.text, sizeof name.text, "paper: %s", row.series);
+            hn_series_add(s, row.value, panel->y.n_tics);
+            hn_axis_tic(page, &panel->y, panel->y.n_tics, name.text);
+        } else
             hn_series_add(s, x, row.value);
-    }
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {

@@ -72,19 +72,41 @@ static void add_batches(struct hn_series *s, const struct hn_groups *g, struct h
 
 static bool has_step(const struct hn_groups *g, int dataset, int64_t step) {
     for (int64_t s = 0; s < g->overview.settings; s++)
-        if (g->position[s].dataset == dataset && g->position[s].step == step)
+        if (g->position[s].dataset == dataset && g->position[s].step == step &&
+            g->position[s].setting >= 0)
             return true;
     return false;
+}
+
+static int64_t count_steps(const struct hn_groups *g, int dataset) {
+    int64_t own = 0;
+    for (int64_t i = 0; i < g->steps; i++)
+        own += has_step(g, dataset, i);
+    return own;
+}
+
+struct hn_shown_steps hn_shown_steps(const struct hn_groups *g, int dataset, int64_t wanted,
+                                     int max) {
+    struct hn_shown_steps shown = {.own = count_steps(g, dataset)};
+    int64_t seen = 0, n = wanted == 0 ? hn_min(shown.own, max) : 0;
+    for (int64_t i = 0; i < g->steps; i++) {
+        if (!has_step(g, dataset, i))
+            continue;
+        bool is_last = ++seen == shown.own;
+        // Number k of n that are spread evenly is number k (own - 1) / (n - 1) of its own.
+        bool is_spread =
+            n == 1 ? is_last : n > 1 && seen - 1 == shown.n * (shown.own - 1) / (n - 1);
+        if (wanted == HN_STEP_LAST ? is_last : wanted > 0 ? g->step[i] == wanted - 1 : is_spread)
+            shown.step[shown.n++] = i;
+    }
+    return shown;
 }
 
 // Steps as evenly spaced positions of the axis, from the first that a data set has to its last; its
 // own have labels, at most eight, so that those of a long series stay apart.
 static void set_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g,
                       int dataset, int64_t first, int64_t last) {
-    int64_t own = 0, seen = 0;
-    for (int64_t i = first; i <= last; i++)
-        own += has_step(g, dataset, i);
-    int64_t every = (own + 7) / 8;
+    int64_t seen = 0, every = (count_steps(g, dataset) + 7) / 8;
     for (int64_t i = first; i <= last; i++) {
         char text[32];
         if (!has_step(g, dataset, i) || seen++ % every != 0)
@@ -92,9 +114,8 @@ static void set_steps(struct hn_page *page, struct hn_axis *axis, const struct h
         snprintf(text, sizeof text, "%" PRId64, g->step[i]);
         hn_axis_tic(page, axis, (double)i, text);
     }
-    double margin = last > first ? 0.25 : 0.6;
-    axis->lo = (double)first - margin;
-    axis->hi = (double)last + margin;
+    axis->lo = (double)first - 0.25;
+    axis->hi = (double)last + 0.25;
 }
 
 const char *hn_steps_title(const int64_t *step, int64_t n) {
@@ -113,21 +134,16 @@ struct hn_panel *hn_panel_of_rows(struct hn_page *page, const struct hn_groups *
     return panel;
 }
 
-// Over steps, or, of a single step, a row for every setting.
+// Over steps, or, of a data set of one, a row for every setting.
 struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g, int dataset,
                                       const char *title, const char *measure) {
-    if (g->steps == 1)
+    if (count_steps(g, dataset) <= 1)
         return hn_panel_of_rows(page, g, title, measure);
-    int64_t first = g->steps, last = -1;
-    for (int64_t s = 0; s < g->overview.settings; s++)
-        if (g->position[s].dataset == dataset) {
-            first = hn_min(first, g->position[s].step);
-            last = hn_max(last, g->position[s].step);
-        }
-    if (last < first) {
-        first = 0;
-        last = g->steps - 1;
-    }
+    int64_t first = 0, last = g->steps - 1;
+    while (!has_step(g, dataset, first))
+        first++;
+    while (!has_step(g, dataset, last))
+        last--;
     struct hn_panel *panel =
         hn_page_panel(page, title, hn_steps_title(g->step + first, last - first + 1), measure);
     set_steps(page, &panel->x, g, dataset, first, last);

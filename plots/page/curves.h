@@ -25,7 +25,19 @@ HN_MUST_USE enum hn_code hn_page_groups(struct hn_page *page, const struct hn_re
 // Title of an axis on which steps [n] are evenly spaced: it says so where their values are not.
 const char *hn_steps_title(const int64_t *step, int64_t n);
 
-// A panel that compares settings on a data set: a curve each over its steps, or where all have one
+// The steps of a data set that a figure draws apart, increasing, as indices into hn_groups.step:
+// the one that is wanted (hn_picture.step), if it has that; 0 = `max` at most, spread evenly over
+// its own, of which there are `own`.
+enum { HN_SHOWN_STEPS = 6 };
+struct hn_shown_steps {
+    int64_t step[HN_SHOWN_STEPS];
+    int n;
+    int64_t own;
+};
+struct hn_shown_steps hn_shown_steps(const struct hn_groups *g, int dataset, int64_t wanted,
+                                     int max);
+
+// A panel that compares settings on a data set: a curve each over its steps, or where it has one
 // step a row each. Its parts:
 // the axis of the measure; a setting's curve or row; a curve or marks of what settings are compared
 // with; a value with half of its interval (NaN = none) at a step or row.

@@ -4,8 +4,8 @@
 //
 // Left, a panel per training step: densities of the cosine of all pairs of a batch (true and false
 // negatives and unlabelled pairs together, positives apart). Right: the false-negative ratio over
-// steps. Our deviation: a panel per step where the paper shows the last epoch alone; and the
-// histograms of all seeds are added up.
+// steps. Our deviation: a panel per step where the paper shows the last epoch alone, as
+// hn_page.step does; and the histograms of all seeds are added up.
 #include "plots/page/distributions.h"
 
 #include "core/text.h"
@@ -15,7 +15,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { MAX_STEPS = 6, MAX_STEPS_OF_MANY = 3 };
+enum { MAX_STEPS_OF_MANY = 3, ENDS = 2 };
 
 const char *const hn_distributions_columns[] = {"dataset", "step",     "sampler",
                                                 "params",  "fn_ratio", NULL};
@@ -25,12 +25,9 @@ struct densities {
     const struct hn_groups *groups;
     int64_t merge;                          // bins of the file drawn as one
     struct hn_panel *panel[HN_PAGE_PANELS]; // one per data set and step shown
-    int panels;
+    int panels, max;                        // in all; of a data set
+    bool all;                               // steps are shown
 };
-
-int64_t hn_shown_step(const struct hn_groups *g, int64_t i, int64_t n) {
-    return n > 1 ? i * (g->steps - 1) / (n - 1) : 0;
-}
 
 static double bin_width(const struct hn_results *r) {
     return (r->bin_hi - r->bin_lo) / (double)r->bins;
@@ -105,19 +102,22 @@ static struct hn_phrase step_title(const struct hn_groups *g, int dataset, int64
 
 static void draw_densities(struct densities *d, int dataset) {
     const struct hn_groups *g = d->groups;
-    int64_t max = g->datasets > 1 ? MAX_STEPS_OF_MANY : MAX_STEPS, n = hn_min(g->steps, max);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t step = hn_shown_step(g, i, n);
-        struct hn_panel *panel = hn_page_panel(d->page, step_title(g, dataset, step).text,
+    const struct hn_shown_steps shown = hn_shown_steps(
+        g, dataset, d->page->step, g->datasets > 1 ? MAX_STEPS_OF_MANY : HN_SHOWN_STEPS);
+    for (int i = 0; i < shown.n; i++) {
+        struct hn_panel *panel = hn_page_panel(d->page, step_title(g, dataset, shown.step[i]).text,
                                                "cosine of pairs", "density of pairs");
         d->panel[d->panels++] = panel;
         for (int s = 0; s < g->settings; s++)
             hn_series_density(hn_panel_series(d->page, panel, g->setting[s].label, HN_LOOK_PLAIN,
                                               hn_setting_line(g, s)),
-                              hn_groups_bins(d->page, g, (struct hn_where){dataset, 0, s, step}, 1,
+                              hn_groups_bins(d->page, g,
+                                             (struct hn_where){dataset, 0, s, shown.step[i]}, 1,
                                              g->results->kinds),
                               d->merge, 0);
     }
+    d->max = shown.n > d->max ? shown.n : d->max;
+    d->all &= shown.n == shown.own;
 }
 
 static double highest(const struct hn_series *s) {
@@ -206,42 +206,52 @@ static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn
 
 // Too many settings for curves, or one step: a row each, at the first and the last step.
 static void draw_many(struct hn_page *page, const struct hn_groups *g) {
+    int max = 0; // steps of a data set
     for (int dataset = 0; dataset < g->datasets; dataset++) {
         struct hn_where where = {dataset, 0, 0, 0};
-        int64_t last = hn_last_step(g, dataset, "step"); // series may be of different length
+        const struct hn_shown_steps shown = hn_shown_steps(g, dataset, page->step, ENDS);
         page->group = dataset;
-        if (g->steps > 1)
+        for (int i = 0; i < shown.n; i++) {
+            where.step = shown.step[i];
             draw_rows(page, g, where, COSINES);
-        where.step = last;
-        if (last > 0 || g->steps == 1)
-            draw_rows(page, g, where, COSINES);
-        draw_rows(page, g, where, RATIO);
+        }
+        if (shown.n > 0)
+            draw_rows(page, g, where, RATIO);
+        max = shown.n > max ? shown.n : max;
     }
     hn_page_say(page,
                 "One row per setting: median and 5-95 %% range of the cosine%s, and the share "
                 "of same-label pairs with its 95 %% interval.",
-                g->steps > 1 ? " at the first and last step" : "");
+                max > 1 ? " at the first and last step" : "");
     page->own_intervals = true;
     hn_page_left_out(page, g);
-    page->columns = g->steps > 1 ? 3 : 2;
+    page->columns = max + 1;
     page->share_y = true;
 }
 
+static void say_densities(const struct densities *d) {
+    hn_page_say(d->page,
+                "Left: density of the cosines%s; further right is harder. Right: share of "
+                "same-label pairs.",
+                d->page->step == HN_STEP_LAST ? " at the last step"
+                : d->max <= 1                 ? ""
+                : d->all                      ? " at each training step"
+                                              : " at some of the training steps");
+}
+
 static void draw_groups(struct hn_page *page, const struct hn_groups *g, int64_t merge) {
-    struct densities d = {.page = page, .groups = g, .merge = merge};
+    struct densities d = {.page = page, .groups = g, .merge = merge, .all = true};
     for (int dataset = 0; dataset < g->datasets; dataset++) {
         page->group = dataset;
         draw_densities(&d, dataset);
         hn_draw_panel_over_steps(page, g, dataset, &hn_curve_fn, false);
     }
     hn_page_left_out(page, g);
-    page->tall_last = g->datasets == 1;
-    page->columns = g->datasets > 1 ? d.panels / g->datasets + 1 : 0;
-    hn_page_say(page,
-                "Left: density of the cosines at each training step; further right is harder. "
-                "Right: share of same-label pairs.");
-    if (choose_heights(&d))
-        hn_page_say(page, "Steps with a much sharper peak use their own y-scale.");
+    page->tall_last = g->datasets == 1 && d.panels > 1;
+    page->columns = g->datasets > 1 ? d.max + 1 : 0;
+    say_densities(&d);
+    if (d.panels > 0 && choose_heights(&d))
+        hn_page_say(page, "Panels with a much sharper peak have a y-scale of their own.");
     choose_range(&d);
 }
 
@@ -259,7 +269,7 @@ enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results
     int64_t merge = choose_merge(&g);
     if (merge == 0)
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the histograms of the file are empty");
-    if (g.settings > HN_MAX_CURVES || g.steps == 1)
+    if (g.settings > HN_MAX_CURVES || (g.steps == 1 && page->step == 0))
         draw_many(page, &g);
     else
         draw_groups(page, &g, merge);

@@ -11,8 +11,6 @@ struct hn_bins hn_groups_bins(struct hn_page *page, const struct hn_groups *g,
 // As a density over the cosine, `merge` bins as one; those below the share `cut` of the peak are
 // left out.
 void hn_series_density(struct hn_series *s, struct hn_bins of, int64_t merge, double cut);
-// Step number i of n that are spread evenly over those of the groups.
-int64_t hn_shown_step(const struct hn_groups *g, int64_t i, int64_t n);
 
 struct hn_distributions {
     struct hn_choice choice;

@@ -59,6 +59,8 @@ struct hn_medium {
 // suits; wide: NULL, or where it is told whether the figure takes more than a column; caption:
 // NULL, or [HN_CAPTION_SIZE], where the caption of what was drawn is put.
 enum { HN_CAPTION_SIZE = 2048 };
+// hn_picture.step: the last of each file.
+#define HN_STEP_LAST INT64_MAX
 
 // The theme, as gnuplot commands (plots/page/theme.gp).
 extern const char hn_theme[];

@@ -106,6 +106,7 @@ struct hn_page {
     double fit_width, fit_height; // of the medium: its width, its maximum height; 0 = none
     int measure;                  // as in struct hn_picture
     const char *settings;         // likewise
+    int64_t step;                 // likewise
     int64_t seeds;                // most of a setting that is drawn; 0 = not known
     int most_rows, most_panels;   // that the medium has room for, 0 = any: rows of settings; panels
     bool all_on_terminal;         // all panels, below each other, where text is drawn; else one

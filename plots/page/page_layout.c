@@ -310,6 +310,25 @@ static int max_rows(const struct hn_page *page) {
     return max;
 }
 
+// True if some panels have rows and others curves, as data sets of one step beside series.
+static bool is_mixed(const struct hn_page *page) {
+    bool rows = false, curves = false;
+    for (int p = 0; p < page->panels; p++) {
+        rows |= page->panel[p].rows;
+        curves |= !page->panel[p].rows && !page->panel[p].blank;
+    }
+    return rows && curves;
+}
+
+// Of rows that do not stand in the first column, whose names would take the panels' width.
+static double later_names(const struct hn_page *page) {
+    int letters = 0;
+    for (int p = 1; p < page->panels && !page->panel[0].rows; p++)
+        if (page->panel[p].rows)
+            letters = (int)fmax(letters, row_letters(&page->panel[p]));
+    return HN_LETTER * letters;
+}
+
 // Width for the widest label beside its point; height at which labels take 0.3 of the panel.
 static double label_width(const struct hn_page *page) {
     double max = 0;
@@ -333,8 +352,9 @@ static double label_height(const struct hn_layout *g) {
 
 static double default_height(const struct hn_layout *g) {
     int max = max_rows(g->page);
-    if (max > 0)
-        return row_letter_height * (max + 0.3);
+    double of_rows = max > 0 ? row_letter_height * (max + 0.3) : 0;
+    if (max > 0 && !is_mixed(g->page))
+        return of_rows;
     if (g->page->equal)
         return g->panel_width;
     double height = g->inset                    ? 3.2
@@ -345,7 +365,7 @@ static double default_height(const struct hn_layout *g) {
                                                 : 1.5;
     if (g->page->fit_width > 0)
         height = fmin(height, fmax(1, 0.8 * g->panel_width));
-    return fmax(height, label_height(g));
+    return fmax(fmax(height, label_height(g)), of_rows);
 }
 
 static double above_panel(const struct hn_layout *g) {
@@ -394,11 +414,12 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset, bo
     g->end_labels = inset == page->inset && wants_end_labels(page);
     int letters = page->panel[0].rows ? row_letters(&page->panel[0]) : 0;
     letters = (int)fmax(HN_ROW_LETTERS, fmin(letters, ROW_LETTERS_MAX)); // a wide page, to tell all
-    double natural = page->width > 0                ? page->width
-                     : n > 1 || page->panel[0].rows ? 7.0 + HN_LETTER * (letters - HN_ROW_LETTERS)
-                     : inset                        ? 4.4 + (g->end_labels ? end_space(page) : 0.2)
-                     : g->end_labels                ? 3.5 + end_space(page)
-                                                    : 4.8;
+    double natural = page->width > 0 ? page->width
+                     : n > 1 || page->panel[0].rows
+                         ? 7.0 + HN_LETTER * (letters - HN_ROW_LETTERS) + later_names(page)
+                     : inset         ? 4.4 + (g->end_labels ? end_space(page) : 0.2)
+                     : g->end_labels ? 3.5 + end_space(page)
+                                     : 4.8;
     g->width = page->fit_width > 0 ? page->fit_width : natural;
     g->end_labels = g->end_labels && (page->fit_width <= 0 || end_space(page) < 0.4 * g->width);
     g->right = g->end_labels              ? end_space(page)

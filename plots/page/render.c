@@ -219,6 +219,7 @@ static enum hn_code fill_page(struct drawing *d, int most_rows, int most_panels)
     const struct hn_figure *f = d->figure;
     d->page->measure = d->as->measure;
     d->page->settings = d->as->settings;
+    d->page->step = d->as->step;
     d->page->most_rows = most_rows;
     d->page->most_panels = most_panels;
     d->page->all_on_terminal = d->as->all;

@@ -18,6 +18,8 @@ struct hn_picture {
     bool all;    // panels, with "dumb"; else one, a screen, with a note of how many there are
     const char *settings; // that are drawn, by their names (results/analysis/named.h), except in
                           // figures of studies; NULL = as many as there is room for
+    int64_t step; // 1 + the one whose densities of cosines are drawn, HN_STEP_LAST: the last
+                  // of each file; 0 = several, and rows where there is one alone
 };
 
 // The ending of the picture's file, NULL for "dumb" and what is not a terminal.

@@ -42,7 +42,8 @@ static enum hn_code draw_figure(struct paper *p, const struct hn_figure *f) {
                             0,
                             &drawn->wide,
                             drawn->caption,
-                            .settings = p->what->settings};
+                            .settings = p->what->settings,
+                            .step = p->what->step};
     enum hn_code code = p->n_drawn == MAX_FIGURES
                             ? HN_NOT_APPLICABLE
                             : hn_figure_draw(p->ctx, f, p->what->results, p->figures, as);

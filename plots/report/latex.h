@@ -10,6 +10,7 @@ struct hn_latex_paper {
     int medium;           // of hn_media, one with pages
     const char *term;     // pdf or cairolatex
     const char *settings; // that figures draw, as in struct hn_picture; the table has all
+    int64_t step;         // of their densities, likewise
 };
 
 // Writes into the folder: figures/, every figure that the results allow; results.tex, which sets

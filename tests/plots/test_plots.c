@@ -461,6 +461,13 @@ static void command(void) {
                    "gc-fig3 cannot be drawn");
     HN_CHECK_FAILS(&ctx, plot((const char *[]){file, "--figure", "bs-fig", NULL}), HN_USAGE,
                    "did you mean 'bs-fig4'");
+    HN_CHECK(&ctx, plot((const char *[]){file, "--figure", "bs-fig4", "-o", deep, "--step", "last",
+                                         NULL}));
+    CU_ASSERT(exists("x/y/bs-fig4.svg"));
+    static const char *const wrong[] = {"7", "first", "nan", "0x", "1e300", "-1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        HN_CHECK_FAILS(&ctx, plot((const char *[]){file, "--step", wrong[i], NULL}), HN_USAGE,
+                       "--step: no cell is of step");
     HN_CHECK_FAILS(&ctx, plot((const char *[]){"/nowhere", NULL}), HN_DATA, "/nowhere");
     HN_CHECK_FAILS(&ctx, plot((const char *[]){file, "-o", file, NULL}), HN_USAGE, "results.h5");
     end();
