@@ -149,14 +149,8 @@ static bool is_named(const struct view *v, int i, bool has_corner) {
            (v->corner || !has_corner || p->away);
 }
 
-// The sampler is named once; its colour tells it from then on. The batch size is in the title.
-static void name_point(const struct view *v, int i, bool has_corner, char name[HN_LABEL_SIZE]) {
-    const struct hn_setting *setting = &v->g->setting[v->point[i].setting];
-    const char *label = setting->label;
-    for (int k = 0; k < i; k++)
-        if (is_named(v, k, has_corner) &&
-            strcmp(v->g->setting[v->point[k].setting].sampler, setting->sampler) == 0)
-            label = hn_setting_options(setting);
+// A label without the batch size, which is in the title; "" = it was all.
+static void put_name(const struct view *v, const char *label, char name[HN_LABEL_SIZE]) {
     snprintf(name, HN_LABEL_SIZE, "%s", label);
     char *size = *v->size ? strstr(name, v->size) : NULL;
     if (size && strcmp(size, v->size) == 0)
@@ -164,8 +158,16 @@ static void name_point(const struct view *v, int i, bool has_corner, char name[H
     size_t n = strlen(name);
     if (n > 0 && name[n - 1] == ',')
         name[n - 1] = '\0';
-    if (n == 0)
-        snprintf(name, HN_LABEL_SIZE, "%s", setting->sampler);
+}
+
+static void name_point(const struct view *v, struct hn_panel *panel, const struct point *p) {
+    const struct hn_setting *setting = &v->g->setting[p->setting];
+    char name[HN_LABEL_SIZE], brief[HN_LABEL_SIZE];
+    put_name(v, setting->label, name);
+    put_name(v, hn_setting_options(setting), brief);
+    hn_panel_mark(panel, p->false_negatives.mean, p->hardness.mean, *name ? name : setting->sampler,
+                  strcmp(brief, name) == 0 ? NULL : brief, setting->sampler,
+                  hn_sampler_line(v->g, p->setting));
 }
 
 // The front's words first: others give way. In the corner all are named, beside it the rest.
@@ -179,12 +181,8 @@ static void draw_front(const struct view *v, struct hn_panel *panel, bool has_co
                 continue;
             if (p->line)
                 hn_series_add(front, p->false_negatives.mean, p->hardness.mean);
-            if (!is_named(v, i, has_corner))
-                continue;
-            char name[HN_LABEL_SIZE];
-            name_point(v, i, has_corner, name);
-            hn_panel_mark(panel, p->false_negatives.mean, p->hardness.mean, name,
-                          v->g->setting[p->setting].sampler, hn_sampler_line(v->g, p->setting));
+            if (is_named(v, i, has_corner))
+                name_point(v, panel, p);
         }
 }
 

@@ -103,7 +103,8 @@ static void draw_front(const struct view *v) {
                 char name[HN_LABEL_SIZE];
                 snprintf(name, sizeof name, "%s %.3g", families[f].label,
                          hn_table_real(v->t, next, "value"));
-                hn_panel_mark(v->panel[0], last, y, name, families[f].label, hn_line_number(f));
+                hn_panel_mark(v->panel[0], last, y, name, NULL, families[f].label,
+                              hn_line_number(f));
                 named++;
             }
     }

@@ -211,8 +211,8 @@ void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at) {
     hn_axis_tic(page, axis, at, text);
 }
 
-void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, const char *of,
-                   int line) {
+void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, const char *brief,
+                   const char *of, int line) {
     x = drawable(x);
     y = drawable(y);
     if (panel->n_marks == HN_PANEL_MARKS || isnan(x) || isnan(y))
@@ -220,6 +220,7 @@ void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text,
     struct hn_word *mark = &panel->mark[panel->n_marks++];
     *mark = (struct hn_word){.x = x, .y = y, .line = line};
     hn_put_text(mark->text, sizeof mark->text, "%s", text);
+    hn_put_text(mark->brief, sizeof mark->brief, "%s", brief ? brief : "");
     hn_put_text(mark->of, sizeof mark->of, "%s", of);
 }
 

@@ -72,12 +72,15 @@ struct hn_axis {
 struct hn_word {
     double x, y;
     char text[HN_LABEL_SIZE], of[HN_LABEL_SIZE];
+    char brief[HN_LABEL_SIZE]; // in its place where that has no room near the point; "" = nothing
     int line;
     struct hn_rectangle { // inches from the panel's lower left corner
         double left, bottom, right, top;
     } box;            // set by the layout: hn_page_place_marks()
     double leader[4]; // x0, y0, x1, y1: from the point to the label, in inches
     bool hidden;      // it has no position
+    bool is_brief;    // that text is shown
+    double fault;     // how far the label is from whole and beside its point; 0: not at all
 };
 
 struct hn_panel {
@@ -157,8 +160,9 @@ void hn_series_add_span(struct hn_series *s, double x, double y, double lo, doub
 void hn_series_add_sized(struct hn_series *s, double x, double y, double size);
 void hn_axis_tic(struct hn_page *page, struct hn_axis *axis, double at, const char *text);
 void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at); // once per position
-void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, const char *of,
-                   int line);
+// brief: shorter, without the name `of`, which one label of it keeps at least; NULL = none.
+void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, const char *brief,
+                   const char *of, int line);
 void hn_panel_frame(struct hn_panel *panel, double x0, double y0, double x1, double y1);
 
 struct hn_range {

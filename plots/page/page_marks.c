@@ -14,12 +14,12 @@
 // from which a leader is drawn; what is clear of it about its point; step of its boxes; within
 // which a label tells whose it is.
 static const double height = 0.14, nearest = 0.11, farther = 0.09, visible = 0.14, clear = 0.1,
-                    box_step = 0.04, close_by = 0.9;
+                    box_step = 0.04, close_by = 0.9, beside = 0.4;
 
 // Cost of a square inch that a label covers; an inch of distance costs 1.
 static const double line_cost = 100, close_cost = 60, leader_cost = 500, solid_cost = 1000;
 
-enum { DIRECTIONS = 16, PASSES = 3 };
+enum { DIRECTIONS = 16, PASSES = 3, ROUNDS = 8 };
 
 struct frame {
     const struct hn_page *page;
@@ -120,8 +120,9 @@ static void add_datum(struct placement *p, const struct hn_series *s, int64_t i)
 
 // The text of a label, cut to the width of the panel.
 static void label_text(const struct frame *f, const struct hn_word *m, char text[HN_LABEL_SIZE]) {
-    double letter = hn_text_width(m->text) / (double)hn_letters(m->text);
-    hn_text_shorten(&(struct hn_texts){m->text, 0, 1}, 0, (int)((f->width - 0.06) / letter), text,
+    const char *own = m->is_brief ? m->brief : m->text;
+    double letter = hn_text_width(own) / (double)hn_letters(own);
+    hn_text_shorten(&(struct hn_texts){own, 0, 1}, 0, (int)((f->width - 0.06) / letter), text,
                     HN_LABEL_SIZE);
 }
 
@@ -152,11 +153,16 @@ static struct hn_rectangle toward(const struct frame *f, double x, double y, dou
     return (struct hn_rectangle){left, bottom, left + width, bottom + height};
 }
 
-static double cost_of(const struct placement *p, const struct hn_word *m, double enough) {
+// over_mark: what a leader costs that crosses another mark or label on the half towards its own
+// label, which would seem to be of that one.
+static double cost_of(const struct placement *p, const struct hn_word *m, double over_mark,
+                      double enough) {
     double cost = covered(p, &m->box, 0, m->leader, enough);
     for (int i = 0; i < leader_boxes(m->leader) && cost < enough; i++) {
         const struct hn_rectangle box = leader_box(m->leader, i);
         cost += 0.6 * covered(p, &box, 0, m->leader, INFINITY);
+        if (i >= leader_boxes(m->leader) / 2)
+            cost += over_mark * covered(p, &box, solid_cost, m->leader, INFINITY);
     }
     return cost;
 }
@@ -170,8 +176,8 @@ static void remove_label(struct placement *p, const struct hn_word *m) {
 }
 
 // Finds the best position within `reach`; hidden: it covers a mark or a label.
-static void find_position(const struct placement *p, struct hn_word *m, double width,
-                          double reach) {
+static void find_position(const struct placement *p, struct hn_word *m, double width, double reach,
+                          double over_mark) {
     const struct frame *f = &p->frame;
     double x = across(f, m->x), y = upward(f, m->y), min = INFINITY;
     struct hn_word best = *m, trial = *m;
@@ -184,7 +190,7 @@ static void find_position(const struct placement *p, struct hn_word *m, double w
             trial.leader[1] = y;
             trial.leader[2] = fmin(fmax(x, r.left), r.right);
             trial.leader[3] = fmin(fmax(y, r.bottom), r.top);
-            double cost = distance + cost_of(p, &trial, min - distance);
+            double cost = distance + cost_of(p, &trial, over_mark, min - distance);
             if (cost < min - 1e-9) {
                 min = cost;
                 best = trial;
@@ -194,16 +200,35 @@ static void find_position(const struct placement *p, struct hn_word *m, double w
     m->hidden = covered(p, &m->box, solid_cost, m->leader, INFINITY) > 1e-3 * solid_cost;
 }
 
-// Near its point, where the label tells whose it is; if nothing is free there, anywhere.
+// A penalty, 0 for a label that is whole and beside its point: worst without a position, then a
+// leader over another mark or label, then one far off, then a brief text.
+static double fault_of(const struct placement *p, const struct hn_word *m) {
+    double over = 0;
+    if (m->hidden)
+        return 100;
+    for (int i = leader_boxes(m->leader) / 2; i < leader_boxes(m->leader); i++) {
+        const struct hn_rectangle box = leader_box(m->leader, i);
+        over += covered(p, &box, solid_cost, m->leader, INFINITY);
+    }
+    return (over > 0 ? 30 : 0) + (length(m->leader) > close_by ? 3 : 0) + length(m->leader) +
+           (m->is_brief ? 0.5 : 0);
+}
+
+// Beside its point, where the label tells whose it is, and if nothing is free there near it: each
+// time the brief text where the whole one has no room. Else anywhere, the brief text first.
 static void place_label(struct placement *p, struct hn_word *m) {
     const struct frame *f = &p->frame;
+    const double reach[] = {beside, close_by, hypot(f->width, f->panel_height)};
     char text[HN_LABEL_SIZE];
     remove_label(p, m);
-    label_text(f, m, text);
-    double width = hn_text_width(text) + 0.02;
-    find_position(p, m, width, close_by);
-    if (m->hidden)
-        find_position(p, m, width, hypot(f->width, f->panel_height));
+    m->hidden = true;
+    for (int i = 0; m->hidden && i < (int)(sizeof reach / sizeof *reach); i++)
+        for (int k = 0; m->hidden && k <= (*m->brief != '\0'); k++) {
+            m->is_brief = *m->brief && (k == 1) == (reach[i] <= close_by);
+            label_text(f, m, text);
+            find_position(p, m, hn_text_width(text) + 0.02, reach[i], reach[i] <= close_by ? 3 : 0);
+        }
+    m->fault = fault_of(p, m);
     if (m->hidden)
         return;
     add(p, m->box, 2 * solid_cost, m);
@@ -279,53 +304,62 @@ static struct frame frame_of(const struct hn_layout *g, int p) {
                           .panel_height = box.height};
 }
 
-// Labels that found no position are the first to choose when all choose again.
-static void place_labels(struct placement *p, struct hn_panel *panel) {
-    bool first[HN_PANEL_MARKS] = {false}, any = false;
-    for (int again = 0; again < 2; again++) {
-        for (int i = 0; i < panel->n_marks && any; i++)
-            remove_label(p, &panel->mark[i]);
-        for (int i = 0; i < panel->n_marks; i++)
-            if (first[i])
+// Those of `first` choose first, in their order or back, and all of them again with the others
+// given.
+static void place_round(struct placement *p, struct hn_panel *panel, const bool *first, bool back) {
+    const int n = panel->n_marks;
+    for (int i = 0; i < n; i++)
+        remove_label(p, &panel->mark[i]);
+    for (int late = 0; late < 2; late++)
+        for (int k = 0; k < n; k++) {
+            int i = back ? n - 1 - k : k;
+            if (first[i] != (late == 1))
                 place_label(p, &panel->mark[i]);
-        for (int i = 0; i < panel->n_marks; i++)
-            if (!first[i])
-                place_label(p, &panel->mark[i]);
-        for (int pass = 1; pass < PASSES; pass++)
-            for (int i = 0; i < panel->n_marks; i++)
-                place_label(p, &panel->mark[i]);
-        any = false;
-        for (int i = 0; i < panel->n_marks; i++)
-            any |= first[i] = panel->mark[i].hidden;
-        if (!any)
-            return;
-    }
-}
-
-static bool has_name(const struct hn_word *m) {
-    return strncmp(m->text, m->of, strlen(m->of)) == 0;
-}
-
-// A label that is left out was the one that names its sampler: another one of it, "alpha=0.5", does
-// so in its place. True if one does.
-static bool hand_on_name(struct hn_panel *panel) {
-    for (int i = 0; i < panel->n_marks; i++) {
-        const char *of = panel->mark[i].of;
-        struct hn_word *heir = NULL;
-        bool named = !panel->mark[i].hidden || !has_name(&panel->mark[i]);
-        for (int k = panel->n_marks - 1; k >= 0 && !named; k--) {
-            struct hn_word *m = &panel->mark[k];
-            if (m->hidden || strcmp(m->of, of) != 0)
-                continue;
-            named = has_name(m);
-            heir = m;
         }
-        if (named || !heir)
-            continue;
-        char options[HN_LABEL_SIZE];
-        hn_put_text(options, sizeof options, "%s", heir->text);
-        hn_put_text(heir->text, sizeof heir->text, "%s %s", of, options);
-        return true;
+    for (int pass = 1; pass < PASSES; pass++)
+        for (int i = 0; i < n; i++)
+            place_label(p, &panel->mark[i]);
+}
+
+// Labels without a good position are the first to choose when all choose again; of these rounds the
+// best one stays.
+static void place_labels(struct placement *p, struct hn_panel *panel) {
+    struct hn_word best[HN_PANEL_MARKS];
+    bool first[HN_PANEL_MARKS] = {false}, any = true;
+    double min = INFINITY;
+    for (int round = 0; round < ROUNDS && any; round++) {
+        double faults = 0;
+        place_round(p, panel, first, round % 2 == 1);
+        any = false;
+        for (int i = 0; i < panel->n_marks; i++) {
+            faults += panel->mark[i].fault;
+            any |= panel->mark[i].fault > 1;
+            first[i] |= panel->mark[i].fault > 1;
+        }
+        if (faults < min)
+            memcpy(best, panel->mark, sizeof best);
+        min = fmin(min, faults);
+    }
+    memcpy(panel->mark, best, sizeof best);
+}
+
+// True if a label that is shown names what it is of.
+static bool is_named(const struct hn_panel *panel, const char *of) {
+    for (int i = 0; i < panel->n_marks; i++)
+        if (!panel->mark[i].hidden && !panel->mark[i].is_brief &&
+            strcmp(panel->mark[i].of, of) == 0)
+            return true;
+    return false;
+}
+
+// The first brief label of what no label names is to have its whole text. False: there is none.
+static bool name_another(struct hn_panel *panel) {
+    for (int i = 0; i < panel->n_marks; i++) {
+        struct hn_word *m = &panel->mark[i];
+        if (!m->hidden && m->is_brief && !is_named(panel, m->of)) {
+            *m->brief = '\0';
+            return true;
+        }
     }
     return false;
 }
@@ -348,7 +382,7 @@ static void place_panel(const struct hn_layout *g, struct hn_page *page, int num
             add_datum(&p, panel->series[s], i);
     do
         place_labels(&p, panel);
-    while (hand_on_name(panel));
+    while (name_another(panel));
 }
 
 // Names the labels without a position, or says how many they are.
@@ -359,10 +393,8 @@ static void note_hidden(struct hn_page *page) {
     for (int p = 0; p < page->panels; p++)
         for (int i = 0; i < page->panel[p].n_marks; i++) {
             const struct hn_word *m = &page->panel[p].mark[i];
-            bool full = has_name(m);
             if (m->hidden && hidden++ < NAMED_MAX)
-                hn_append(names, sizeof names, "%s%s%s%s", *names ? "; " : "", full ? "" : m->of,
-                          full ? "" : " ", m->text);
+                hn_append(names, sizeof names, "%s%s", *names ? "; " : "", m->text);
         }
     if (hidden > NAMED_MAX)
         hn_page_note(page, "Without a label, for lack of room: %d marks.", hidden);

@@ -293,7 +293,7 @@ static void crowd(struct hn_page *page, int n, double width) {
         double x = 0.01 * i * i, y = 0.1 * i;
         snprintf(text, sizeof text, "batchsampler K=100, alpha=0.%d, t=500", i);
         hn_series_add_sized(s, x, y, 0.5);
-        hn_panel_mark(panel, x, y, text, "batchsampler", 1);
+        hn_panel_mark(panel, x, y, text, NULL, "batchsampler", 1);
     }
     HN_CHECK(&ctx, hn_page_finish(page, "nothing"));
     page->fit_width = width;
@@ -318,6 +318,64 @@ static void crowd(struct hn_page *page, int n, double width) {
     }
     CU_ASSERT(shown == n || width < 3);
     CU_ASSERT_EQUAL(shown < n, strstr(page->note, "for lack of room") != NULL);
+}
+
+// Labels of one sampler on a curve of points, in a panel of that width: how many are shown, how
+// many of them without its name, and whether a leader passes another point on the half towards its
+// label.
+struct labelled {
+    int shown, brief, astray;
+};
+
+static struct labelled label_curve(struct hn_page *page, int n, double width) {
+    struct labelled l = {.shown = 0};
+    struct hn_layout g;
+    HN_SCOPE(&ctx);
+    hn_page_begin(&ctx, page);
+    struct hn_panel *panel = hn_page_panel(page, "", "x", "y");
+    struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_DISCS, 1);
+    for (int i = 0; i < n; i++) {
+        char text[HN_LABEL_SIZE];
+        snprintf(text, sizeof text, "batchsampler M=%d, alpha=0.5", 100 * (i + 1));
+        hn_series_add_sized(s, i, sqrt(i), 0.5);
+        hn_panel_mark(panel, i, sqrt(i), text, text + strlen("batchsampler "), "batchsampler", 1);
+    }
+    HN_CHECK(&ctx, hn_page_finish(page, "nothing"));
+    page->fit_width = width;
+    HN_CHECK(&ctx, hn_page_place_marks(page));
+    hn_layout_make(page, &g);
+    const struct hn_range x = hn_page_range(page, panel, false),
+                          y = hn_page_range(page, panel, true);
+    for (int i = 0; i < n; i++) {
+        const struct hn_word *m = &panel->mark[i];
+        const double *at = m->leader;
+        l.shown += !m->hidden;
+        l.brief += !m->hidden && m->is_brief;
+        for (int k = 0; k < n && !m->hidden && hypot(at[2] - at[0], at[3] - at[1]) > 0.2; k++)
+            for (double share = 0.6; share < 1 && k != i; share += 0.02) {
+                double right = g.panel_width * hn_axis_share(&panel->x, k, x),
+                       up = g.panel_height * hn_axis_share(&panel->y, sqrt(k), y);
+                l.astray += hypot(at[0] + share * (at[2] - at[0]) - right,
+                                  at[1] + share * (at[3] - at[1]) - up) < 0.03;
+            }
+    }
+    return l;
+}
+
+// With room every label names its sampler; without it labels are brief, but one
+// names it, and no leader leads through another point.
+static void labels_name_samplers(void) {
+    begin();
+    struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
+    struct labelled wide = label_curve(page, 8, 12);
+    CU_ASSERT(wide.shown == 8 && wide.brief == 0 && wide.astray == 0);
+    for (int n = 8; n < 20; n += 3) {
+        struct labelled narrow = label_curve(page, n, 3.25);
+        CU_ASSERT(narrow.brief > 0 && narrow.brief < narrow.shown);
+        CU_ASSERT_EQUAL(narrow.astray, 0);
+    }
+    hn_free(&ctx, page);
+    end();
 }
 
 // Every label of the front has a position in a column of each paper; a slide is too low for that.
@@ -481,6 +539,7 @@ static const struct hn_test tests[] = {
     {"long_vertical_titles", long_vertical_titles},
     {"words_stay_inside", words_stay_inside},
     {"labels_of_media", labels_of_media},
+    {"labels_name_samplers", labels_name_samplers},
     {"key_columns_fit", key_columns_fit},
     {"names_are_shortened", names_are_shortened},
     {"long_titles_stay_in_panels", long_titles_stay_in_panels},
