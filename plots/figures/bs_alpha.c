@@ -13,8 +13,8 @@ const struct hn_figure hn_bs_alpha = {
     .id = "bs-alpha",
     .title = "hardness, false negatives and nearness to the start by restart probability",
     .caption =
-        "In-batch cosine, share of same-label pairs, and share of pairs with the start item's"
-        " label, against alpha.",
+        "Hardness is the mean in-batch cosine; pairs that share a label are false negatives; near "
+        "to the start are those with the start item's label.",
     .source = "BatchSampler (KDD 2023), table 4 and proposition 2",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .sweep = &sweep};

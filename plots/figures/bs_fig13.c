@@ -15,8 +15,8 @@ const struct hn_figure hn_bs_fig13 = {
     .id = "bs-fig13",
     .title = "accuracy over training, by sampler",
     .caption = "Mean over seeds of the accuracy of evaluation-mode embeddings. The horizontal line "
-               "is the untrained encoder. Where bands overlap, the paired differences of figure "
-               "accuracy decide.",
+               "is the untrained encoder. Where bands overlap, differences paired by seed "
+               "decide.",
     .source = "BatchSampler (KDD 2023), figure 13",
     .table = "training",
     .columns = HN_COLUMNS("run", "step", "loss", "learning_rate", "cost_t"),

@@ -131,8 +131,8 @@ const struct hn_figure hn_bs_fig16 = {
     .id = "bs-fig16",
     .title = "labels of an item's neighbours as the graph is rebuilt",
     .caption =
-        "Share of neighbours in the graph that have the item's label, by rank. The horizontal"
-        " line is the share expected by chance.",
+        "By rank, the share that is the item's own label. The horizontal line is the share expected"
+        " by chance.",
     .source = "BatchSampler (KDD 2023), figure 16",
     .table = "purity",
     .columns = HN_COLUMNS("dataset", "step", "graph", "K", "item", "rank_lo", "rank_hi", "purity",

@@ -12,7 +12,9 @@ static const struct hn_distributions alphas = {
 const struct hn_figure hn_bs_fig5 = {
     .id = "bs-fig5",
     .title = "cosine of in-batch pairs and false-negative ratio by restart probability alpha",
-    .caption = "As bs-fig4, for values of alpha. A larger alpha keeps a walk closer to its start.",
+    .caption =
+        "Pairs of a batch that share a label are false negatives. A larger alpha keeps a walk "
+        "closer to its start.",
     .source = "BatchSampler (KDD 2023), figures 5 and 9",
     .columns = hn_distributions_columns,
     .needs_histogram = true,

@@ -29,7 +29,8 @@ const struct hn_figure hn_bs_fig6 = {
     .id = "bs-fig6",
     .title = "cosine of in-batch pairs and false-negative ratio by walk",
     .caption =
-        "As bs-fig4, for walks on the same graph. The paper finds breadth-first search "
+        "Walks on the same graph; pairs of a batch that share a label are false negatives. The "
+        "paper finds breadth-first search "
         "hardest, since it stays near its start; depth-first search and walks without restart"
         " leave it.",
     .source = "BatchSampler (KDD 2023), figures 6 and 11",

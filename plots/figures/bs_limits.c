@@ -30,8 +30,8 @@ const struct hn_figure hn_bs_limits = {
     .id = "bs-limits",
     .title = "BatchSampler at its limits, against the kNN and the uniform sampler",
     .caption =
-        "False negatives (left) and hardness (right) of BatchSampler at its two limits. Where"
-        " a limit holds, its curve covers that of the sampler it should become.",
+        "Left: false negatives. Right: hardness, the mean in-batch cosine. Where a limit holds, its"
+        " curve covers that of the sampler it should become.",
     .source = "BatchSampler (KDD 2023), section 4.3",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .page = draw};

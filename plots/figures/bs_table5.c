@@ -192,8 +192,9 @@ const struct hn_figure hn_bs_table5 = {
     .id = "bs-table5",
     .title = "what samplers cost: per batch, per build, per training step",
     .caption =
-        "Cost_S: drawing a batch; Cost_G: building; Cost_G / t: building per step. Axes of seconds "
-        "are logarithmic. Crosses: the paper's costs on its own data sets, on a V100; other marks: "
+        "Cost_S: drawing; Cost_G: building; t: steps for which a build is used. Axes of seconds "
+        "are "
+        "logarithmic. Crosses: the paper's costs on its own data sets, on a V100; other marks: "
         "measured here.",
     .source = "BatchSampler (KDD 2023), table 5",
     .columns =

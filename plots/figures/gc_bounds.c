@@ -48,8 +48,8 @@ const struct hn_figure hn_gc_bounds = {
     .id = "gc-bounds",
     .title = "the gap between global and training loss, and its bounds",
     .caption =
-        "Measured gap and its two upper bounds for each sampler, at the first and last step. "
-        "A bound left of its gap would refute the theorem; smaller is better.",
+        "At the first and the last step. A bound left of its gap would refute the theorem; a "
+        "smaller gap is better.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), theorems 3.6 and 3.7",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "gap", "bound_36", "bound_37"),
     .page = draw};

@@ -55,9 +55,8 @@ const struct hn_figure hn_gc_fig6 = {
     .id = "gc-fig6",
     .title = "probability of the positive, in batches and among all items",
     .caption =
-        "Softmax probability of the positive among the keys of its batch, by sampler, and "
-        "among all keys. The closer the two, the better the batches represent the whole data "
-        "set. Logarithmic axis.",
+        "By softmax, over the keys of a batch and over all keys: the closer the two, the better "
+        "the batches represent the whole data set. Logarithmic axis.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), figure 6",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "temperature", "pos_prob",
                           "pos_prob_global"),

@@ -154,7 +154,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_price = {
     .id = "price",
     .title = "what settings of mining cost",
-    .caption = "Left: higher is harder, further left has fewer false negatives; the line joins the "
+    .caption = "Higher is harder, further left has fewer false negatives; the line joins the "
                "Pareto-optimal settings.",
     .source = "none",
     .table = "price",

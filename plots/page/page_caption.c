@@ -52,6 +52,26 @@ static struct hn_phrase intervals(const struct hn_page *page) {
     return text;
 }
 
+// True if the panels stand as the figure has them, the last one right of the first.
+static bool is_beside(const struct hn_layout *g) {
+    const struct hn_page *page = g->page;
+    int n = page->panels - g->inset;
+    if (g->tall || n < 2)
+        return true;
+    return g->column[n - 1] > 0 && !page->tall_last &&
+           (page->columns == 0 || g->across == hn_min(page->columns, n));
+}
+
+static void begin_sentences(char text[HN_CAPTION_SIZE], const char *from, const char *to) {
+    for (char *at = text; (at = strstr(at, from)) != NULL; at += strlen(to)) {
+        char rest[HN_CAPTION_SIZE];
+        if (at > text && (at < text + 2 || strncmp(at - 2, ". ", 2) != 0))
+            continue;
+        snprintf(rest, sizeof rest, "%s", at + strlen(from));
+        hn_put_text(at, HN_CAPTION_SIZE - (size_t)(at - text), "%s%s", to, rest);
+    }
+}
+
 void hn_page_caption(const struct hn_page *page, const char *own, char text[HN_CAPTION_SIZE]) {
     struct hn_layout g;
     hn_layout_make(page, &g);
@@ -71,4 +91,8 @@ void hn_page_caption(const struct hn_page *page, const char *own, char text[HN_C
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (*parts[i])
             hn_append(text, HN_CAPTION_SIZE, "%s%s", *text ? " " : "", parts[i]);
+    if (is_beside(&g))
+        return;
+    begin_sentences(text, "Left: ", "Above: ");
+    begin_sentences(text, "Right: ", "Below: ");
 }

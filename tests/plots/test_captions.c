@@ -114,6 +114,36 @@ static void rows_or_densities(void) {
     end_with(&r);
 }
 
+// What stands left and right on the page stands above and below in a column.
+static void sides_where_drawn(void) {
+    static char narrow[HN_CAPTION_SIZE];
+    static const char *const figures[] = {"bs-fig4", "bs-limits", "gc-fig4"};
+    begin_drawing();
+    for (int i = 0; i < 3; i++) {
+        struct hn_results r = results_where(i == 0 ? is_ring : is_anything);
+        for (int columns = 1; columns <= 2; columns++) {
+            struct hn_picture as = {"pdf", NULL, hn_medium(2), columns, NULL, narrow};
+            hn_test_entry(figures[i]);
+            HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find(figures[i]), &r, folder, as));
+            CU_ASSERT_EQUAL(says(narrow, "Left: "), columns == 2);
+            CU_ASSERT_EQUAL(says(narrow, "Right: "), columns == 2);
+            CU_ASSERT_EQUAL(says(narrow, "Above: "), columns == 1);
+            CU_ASSERT_EQUAL(says(narrow, "Below: "), columns == 1);
+        }
+        hn_results_free(&ctx, &r);
+    }
+    end();
+}
+
+// A caption stands alone, as in a paper: it does not send the reader to another figure of ours.
+static void captions_stand_alone(void) {
+    for (const struct hn_figure *const *f = hn_figures; *f; f++)
+        for (const struct hn_figure *const *g = hn_figures; *g; g++) {
+            hn_test_entry((*f)->id);
+            CU_ASSERT(!strchr((*g)->id, '-') || !says((*f)->caption, (*g)->id));
+        }
+}
+
 // The same picture in another width: what is an inset on the page is a panel beside in a column.
 static void insets_where_drawn(void) {
     static char narrow[HN_CAPTION_SIZE];
@@ -424,6 +454,8 @@ static const struct hn_test tests[] = {
     {"axis_of_steps", axis_of_steps},
     {"rows_or_densities", rows_or_densities},
     {"insets_where_drawn", insets_where_drawn},
+    {"sides_where_drawn", sides_where_drawn},
+    {"captions_stand_alone", captions_stand_alone},
     {"chosen_settings", chosen_settings},
     {"settings by their names", named_settings},
     {"settings drawn by name", drawn_by_name},
