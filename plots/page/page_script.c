@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { MAX_TICS = 9, DUMB_LINES = 20 };
+enum { MAX_TICS = 9, DUMB_LINES = 20, DUMB_AROUND = 7 };
 
 // A distance of tics, 1, 2 or 5 times a power of ten, so that at most `max` of them fit; a little
 // less where only one tic would be in the range, which would tell no distances.
@@ -221,12 +221,31 @@ static double warm(const struct hn_series *s) {
     return lo + 0.5 * (hi - lo);
 }
 
-static void plot_dumb(FILE *gp, const char *tsv, const struct hn_series *s) {
+// Series k of a panel on a text terminal, which has neither colours nor room for labels: a letter
+// stands for each series of discs, which the key names.
+static void plot_letter(FILE *gp, const char *tsv, const struct hn_panel *panel, int k) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    int before = 0;
+    for (int i = 0; i < k; i++)
+        before += hn_is_disc(panel->series[i]->look) && panel->series[i]->index >= 0;
+    bool lettered = before < (int)sizeof letters - 1;
+    begin_plot(gp, tsv, panel->series[k]);
+    fprintf(gp, "using 1:2 with points pt \"%c\"", lettered ? letters[before] : '*');
+    hn_write_title(panel->series[k]->page, gp, lettered ? hn_series_end(panel->series[k]) : "");
+}
+
+// The interval of a row, behind its mark.
+static void plot_range(FILE *gp, const char *tsv, const struct hn_series *s) {
+    begin_plot(gp, tsv, s);
+    fputs("using 3:2:($4-$3):(0) with vectors nohead lt 1 notitle", gp);
+}
+
+static void plot_dumb(FILE *gp, const char *tsv, const struct hn_panel *panel, int k) {
+    const struct hn_series *s = panel->series[k];
+    if (panel->rows && s->look == HN_LOOK_MARKS && hn_series_has_interval(s))
+        plot_range(gp, tsv, s);
     if (hn_is_disc(s->look)) {
-        begin_plot(gp, tsv, s);
-        fputs("using 1:2 with points", gp);
-        line_of(gp, s, "");
-        hn_write_title(s->page, gp, s->label);
+        plot_letter(gp, tsv, panel, k);
     } else if (s->look == HN_LOOK_HEAT) {
         begin_plot(gp, tsv, s);
         fprintf(gp, "using 1:($5>=%.9g?$2:NaN) with dots notitle", warm(s));
@@ -246,7 +265,7 @@ static void plot_panel(const struct hn_layout *g, FILE *gp, const char *tsv, int
             if (s->index < 0 || (layer > 1 && uniform != (layer == 3)))
                 continue;
             if (dumb)
-                plot_dumb(gp, tsv, s);
+                plot_dumb(gp, tsv, panel, k);
             else if (layer == 1)
                 plot_behind(gp, tsv, panel, s);
             else if ((layer == 0) == (s->look == HN_LOOK_DOTS || is_interval(s)))
@@ -386,9 +405,22 @@ static int first_dumb(const struct hn_page *page, int *n) {
     return page->tall_last && !page->all_on_terminal ? page->panels - 2 : 0;
 }
 
+static bool has_discs(const struct hn_panel *panel) {
+    for (int k = 0; k < panel->n_series; k++)
+        if (hn_is_disc(panel->series[k]->look) && panel->series[k]->index >= 0)
+            return true;
+    return false;
+}
+
+// Of a panel on a text terminal: a line a row, or a name of the key.
+static int dumb_lines(const struct hn_panel *panel) {
+    int names = panel->rows ? panel->y.n_tics : has_discs(panel) ? panel->n_series : 0;
+    return (int)hn_max(DUMB_LINES, names + DUMB_AROUND);
+}
+
 static void script_dumb(const struct hn_layout *g, FILE *gp, const char *tsv) {
     int n, first = first_dumb(g->page, &n);
-    fprintf(gp, "set multiplot layout %d,1\nset key top right\n", n);
+    fprintf(gp, "set multiplot layout %d,1\n", n);
     for (int p = first; p < first + n; p++) {
         const struct hn_panel *panel = &g->page->panel[p];
         if (panel->blank)
@@ -398,6 +430,10 @@ static void script_dumb(const struct hn_layout *g, FILE *gp, const char *tsv) {
         write_text(g, gp, "ylabel", *panel->title ? panel->y.title : "");
         script_axis(g, gp, p, false);
         script_axis(g, gp, p, true);
+        fputs(panel->rows ? "unset grid\n" : "set grid\n", gp); // ranges are lines of the same mark
+        fputs(has_discs(panel) ? "set key outside right top Left reverse samplen 1\n"
+                               : "set key inside top right noreverse\n",
+              gp);
         plot_panel(g, gp, tsv, p, true);
         fputc('\n', gp);
     }
@@ -406,10 +442,11 @@ static void script_dumb(const struct hn_layout *g, FILE *gp, const char *tsv) {
 
 void hn_page_size(const struct hn_page *page, struct hn_figure_size *size) {
     struct hn_layout g;
-    int shown;
+    int shown, max = DUMB_LINES, first = first_dumb(page, &shown);
     hn_layout_make(page, &g);
-    (void)first_dumb(page, &shown);
-    *size = (struct hn_figure_size){g.width, g.height, shown * DUMB_LINES + 2};
+    for (int p = first; p < first + shown; p++)
+        max = (int)hn_max(max, dumb_lines(&page->panel[p]));
+    *size = (struct hn_figure_size){g.width, g.height, shown * max + 2};
 }
 
 void hn_page_write_script(struct hn_page *page, const char *tsv, FILE *gp) {

@@ -7,6 +7,9 @@
 #include "tests/plots/drawn.h"
 #include "tests/scratch.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 // The share of a panel's points that lie in the corner where the inset is to stand.
 static int points_below(const struct hn_layout *g, const struct hn_panel *panel) {
     const struct hn_range x = hn_page_range(g->page, panel, false),
@@ -519,6 +522,56 @@ static void steps_of_a_dataset(void) {
     end();
 }
 
+// A figure as text, on standard output, which is a file for a while. Owned: free().
+static char *on_terminal(const struct hn_results *r, const char *id) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/out", folder);
+    fflush(stdout);
+    int saved = dup(STDOUT_FILENO), file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(file, STDOUT_FILENO);
+    enum hn_code code = hn_figure_draw(&ctx, hn_figure_find(id), r, folder, as("dumb"));
+    dup2(saved, STDOUT_FILENO);
+    close(file);
+    close(saved);
+    HN_CHECK(&ctx, code);
+    return slurp(folder, "out");
+}
+
+// On a text terminal every mark of pareto has a letter of its own, which the key names; every row
+// a line with its name, and its range.
+static void terminal_names_marks(void) {
+    static const char *const settings[] = {"uniform",
+                                           "knn",
+                                           "batchsampler K=100, M=500, alpha=0.2",
+                                           "batchsampler K=100, M=500, alpha=1",
+                                           "batchsampler K=200, M=1000, alpha=0.2",
+                                           "gcbs"};
+    need_gnuplot();
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    char letters[16] = "", *text = on_terminal(&r, "pareto");
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const char *name = strstr(text, settings[i]);
+        hn_test_entry(settings[i]);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(name);
+        CU_ASSERT(name[-1] == ' ' && strchr(letters, name[-2]) == NULL);
+        letters[strlen(letters)] = name[-2];
+    }
+    free(text);
+    text = on_terminal(&r, "bs-fig4");
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const char *name = strstr(text, settings[i]);
+        hn_test_entry(settings[i]);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(name);
+        char *line = strndup(name, strcspn(name, "\n"));
+        CU_ASSERT(strstr(line, "---") != NULL && strchr(line, '+') != NULL);
+        free(line);
+    }
+    free(text);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
 static void words_stay_inside(void) {
     begin();
     struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
@@ -539,6 +592,7 @@ static const struct hn_test tests[] = {
     {"long_vertical_titles", long_vertical_titles},
     {"words_stay_inside", words_stay_inside},
     {"labels_of_media", labels_of_media},
+    {"terminal_names_marks", terminal_names_marks},
     {"labels_name_samplers", labels_name_samplers},
     {"key_columns_fit", key_columns_fit},
     {"names_are_shortened", names_are_shortened},
