@@ -137,8 +137,11 @@ struct hn_panel *hn_panel_of_rows(struct hn_page *page, const struct hn_groups *
 // Over steps, or, of a data set of one, a row for every setting.
 struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g, int dataset,
                                       const char *title, const char *measure) {
-    if (count_steps(g, dataset) <= 1)
-        return hn_panel_of_rows(page, g, title, measure);
+    if (count_steps(g, dataset) <= 1) {
+        struct hn_panel *rows = hn_panel_of_rows(page, g, title, measure);
+        rows->curved = g->steps > 1;
+        return rows;
+    }
     int64_t first = 0, last = g->steps - 1;
     while (!has_step(g, dataset, first))
         first++;
@@ -163,10 +166,10 @@ void hn_axis_of_measure(struct hn_axis *axis, const struct hn_curve_value *measu
 struct hn_series *hn_setting_curve(struct hn_page *page, struct hn_panel *panel,
                                    const struct hn_groups *g, int setting) {
     const struct hn_setting *s = &g->setting[setting];
-    struct hn_series *curve =
-        panel->rows
-            ? hn_panel_series(page, panel, "", HN_LOOK_MARKS, hn_sampler_line(g, setting))
-            : hn_panel_series(page, panel, s->label, HN_LOOK_LINE, hn_setting_line(g, setting));
+    int line =
+        panel->rows && !panel->curved ? hn_sampler_line(g, setting) : hn_setting_line(g, setting);
+    struct hn_series *curve = hn_panel_series(page, panel, panel->rows ? "" : s->label,
+                                              panel->rows ? HN_LOOK_MARKS : HN_LOOK_LINE, line);
     snprintf(curve->end, sizeof curve->end, "%s", s->label);
     return curve;
 }

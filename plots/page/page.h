@@ -92,9 +92,10 @@ struct hn_panel {
     int n_marks;
     double frame[HN_PANEL_MARKS][4]; // outlined rectangles x0, y0, x1, y1
     int n_frames;
-    bool rows;  // y counts rows that its tics name, from the top
-    bool blank; // nothing is drawn, and its place in the columns stays free
-    int group;  // page.group as it was added
+    bool rows;   // y counts rows that its tics name, from the top
+    bool curved; // settings of its rows have curves in other panels, whose lines they take
+    bool blank;  // nothing is drawn, and its place in the columns stays free
+    int group;   // page.group as it was added
 };
 
 struct hn_page {
