@@ -63,6 +63,31 @@ static void names(void) {
     CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
 }
 
+// Settings stand side by side where two results have one on the same file, at any step; else there
+// is no such section, nor a link to it.
+static void side_by_side(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_results one = figures_results(&ctx), other = figures_results(&ctx);
+    for (int apart = 0; apart < 3; apart++) {
+        for (int64_t row = 0; row < other.runs.rows; row++) // 1: all but the first step, 2: all
+            if (apart == 2 || (apart == 1 && hn_table_real(&other.runs, row, "step") > 0))
+                HN_CHECK(&ctx,
+                         hn_table_set_text(&ctx, &other.runs, row, "dataset_sha256", "other"));
+        struct hn_report_of report[] = {{&one, "a", "one.h5"}, {&other, "b", "two.h5"}};
+        char *page = NULL;
+        size_t size;
+        FILE *html = open_memstream(&page, &size);
+        HN_CHECK(&ctx, hn_report_write_many(&ctx, report, 2, html));
+        fclose(html);
+        CU_ASSERT_EQUAL(count(page, "id=compare"), apart < 2);
+        CU_ASSERT_EQUAL(count(page, "<a href=\"#side\">Side by side"), apart < 2);
+        free(page);
+    }
+    hn_results_free(&ctx, &one);
+    hn_results_free(&ctx, &other);
+    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+}
+
 // A run whose last evaluation has no value has none, whatever it had before.
 static void last_evaluation(void) {
     hn_context_init(&ctx, 1);
@@ -351,6 +376,7 @@ static const struct hn_test tests[] = {
     {"in_every_result", in_every_result},
     {"ranks_of_one", ranks_of_one},
     {"names", names},
+    {"side_by_side", side_by_side},
     {"last_evaluation", last_evaluation},
 };
 HN_TEST_MAIN("report_many", tests)
