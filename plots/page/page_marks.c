@@ -135,6 +135,13 @@ static int leader_boxes(const double leader[4]) {
     return length(leader) < visible ? 0 : (int)ceil((length(leader) - clear) / box_step);
 }
 
+// The weight of what box i of a leader crosses: near its own point it leaves a crowd of marks, near
+// its end the label would seem to be of what it crosses.
+static double weight_of(const double leader[4], int i) {
+    double share = (i + 1.0) / leader_boxes(leader);
+    return share * share;
+}
+
 static struct hn_rectangle leader_box(const double leader[4], int i) {
     double share = fmin(1, (clear + (i + 0.5) * box_step) / length(leader));
     double x = leader[0] + share * (leader[2] - leader[0]),
@@ -153,16 +160,16 @@ static struct hn_rectangle toward(const struct frame *f, double x, double y, dou
     return (struct hn_rectangle){left, bottom, left + width, bottom + height};
 }
 
-// over_mark: what a leader costs that crosses another mark or label on the half towards its own
-// label, which would seem to be of that one.
+// over_mark: what a leader costs that crosses another mark or label.
 static double cost_of(const struct placement *p, const struct hn_word *m, double over_mark,
                       double enough) {
     double cost = covered(p, &m->box, 0, m->leader, enough);
     for (int i = 0; i < leader_boxes(m->leader) && cost < enough; i++) {
         const struct hn_rectangle box = leader_box(m->leader, i);
         cost += 0.6 * covered(p, &box, 0, m->leader, INFINITY);
-        if (i >= leader_boxes(m->leader) / 2)
-            cost += over_mark * covered(p, &box, solid_cost, m->leader, INFINITY);
+        if (over_mark > 0)
+            cost += over_mark * weight_of(m->leader, i) *
+                    covered(p, &box, solid_cost, m->leader, INFINITY);
     }
     return cost;
 }
@@ -206,11 +213,12 @@ static double fault_of(const struct placement *p, const struct hn_word *m) {
     double over = 0;
     if (m->hidden)
         return 100;
-    for (int i = leader_boxes(m->leader) / 2; i < leader_boxes(m->leader); i++) {
+    for (int i = 0; i < leader_boxes(m->leader); i++) {
         const struct hn_rectangle box = leader_box(m->leader, i);
-        over += covered(p, &box, solid_cost, m->leader, INFINITY);
+        if (covered(p, &box, solid_cost, m->leader, INFINITY) > 0)
+            over = weight_of(m->leader, i);
     }
-    return (over > 0 ? 30 : 0) + (length(m->leader) > close_by ? 3 : 0) + length(m->leader) +
+    return 30 * over + (length(m->leader) > close_by ? 3 : 0) + length(m->leader) +
            (m->is_brief ? 0.5 : 0);
 }
 
