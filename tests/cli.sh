@@ -439,6 +439,9 @@ for key in 'dataset sampler opt_M seeds front cost_batch fn_ratio fn_ratio_hi fn
     assert key in shown[0], (key, list(shown[0]))
 assert 'cos_mean_minus_uniform' not in shown[0] and 'true_p99' in shown[0] and 'fn_start' not in shown[0], list(shown[0])
 assert all(any(row[key] for row in shown) for key in shown[0]), 'empty columns'"
+    expect "its cells, counted" 0 'some/results.h5: 10 cells' run -c some.yaml -o some
+    expect "its page" 0 '' report some
+    check "has the same count" grep -q '<p>9 cells: 9 done.* <code>run</code> counted 1 snapshot, in other tables' some/index.html
     expect "a name that is not there" 2 "table settings has no column 'fn-ratio'" export some --csv --table settings --columns fn-ratio
     expect "shown is of settings" 2 "table runs has no column 'shown'" export some --csv --columns shown
     expect "no name" 2 'names no column' export some --csv --columns ' , '

@@ -138,17 +138,32 @@ static void put_failures(FILE *html, const struct hn_results *r) {
         fputs("</ul></details>\n", html);
 }
 
+// `run` counts as cells what has tables of its own, too.
+static void put_further(FILE *html, const struct hn_results *r) {
+    static const char *const tables[][2] = {{"snapshots", "snapshot"}, {"studies", "study"}};
+    const char *joint = "Besides, <code>run</code> counted ";
+    for (int i = 0; i < 2 && !hn_html_is_training(r); i++) {
+        const struct hn_table *t = hn_results_table(r, tables[i][0]);
+        if (!t || t->rows == 0)
+            continue;
+        fprintf(html, "%s%s", joint, hn_counted(t->rows, tables[i][1]).text);
+        joint = " and ";
+    }
+    fputs(*joint == ' ' ? ", in other tables of the file.</p>\n" : "</p>\n", html);
+}
+
 static void put_run(FILE *html, const struct hn_results *r) {
     const struct hn_table *runs = &r->runs;
     hn_html_fold(html, "run", "What was run", false);
     fprintf(html,
             "<p>%s: %" PRId64 " done, %" PRId64 " failed, %" PRId64
-            " not applicable. A cell is one %s, with one seed.</p>\n",
+            " not applicable. A cell is one %s, with one seed. ",
             hn_counted(runs->rows, "cell").text, hn_html_count(runs, "status", "ok", NULL),
             hn_html_count(runs, "status", "failed", NULL),
             hn_html_count(runs, "status", "not_applicable", NULL),
             hn_html_is_training(r) ? "training of a task with one sampler and weighting"
                                    : "sampler with its options on one step of one file");
+    put_further(html, r);
     put_datasets(html, r);
     put_settings(html, r);
     put_failures(html, r);
