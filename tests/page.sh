@@ -393,7 +393,8 @@ E
     expect "its page" 0 '' report one
     check "says why weightings are not compared" grep -q 'Weightings are not compared: no loss was measured' one/index.html
     check "and of none that there are more" eval '! grep -q "with other samplers and losses" one/index.html'
-    command -v pdflatex >out || { skip "LaTeX" "no pdflatex"; return; }
+    # shellcheck disable=SC2015 # either may be missing
+    kpsewhich ptmr8t.tfm >out 2>/dev/null && command -v pdflatex >out || { skip "LaTeX" "no pdflatex, or no Times (texlive-fonts-recommended)"; return; }
     for dir in grid/paper tex one/paper; do
         # shellcheck disable=SC2015 # either may fail
         (cd $dir && pdflatex -interaction=nonstopmode -halt-on-error main >log 2>&1 &&
