@@ -86,9 +86,8 @@ static void put_own_hardness(FILE *html, const struct hn_record_column *c, const
                              const void *of) {
     const struct hn_league *p = of;
     (void)answer;
-    fputs("<td class=n title=\"its own hardness\"><span class=soft>(", html);
-    fprintf(html, "%.*f)</span></td>", c->digits,
-            hn_league_mean(p, p->uniform, p->hardness->column).mean);
+    fprintf(html, "<td class=n title=\"its own hardness\"><span class=soft>at %.*f</span></td>",
+            c->digits, hn_league_mean(p, p->uniform, p->hardness->column).mean);
 }
 
 static void put_none(FILE *html, const struct hn_record_column *c, const json_t *answer,
