@@ -10,6 +10,7 @@
 DATA holds the parts tune and set1, set2 ... in a folder (beir, documents, images). Needs numpy and scipy."""
 import csv
 import io
+import itertools
 import pathlib
 import subprocess
 import sys
@@ -241,6 +242,14 @@ def show():
         print(f"| {a} to {b} | {', '.join(chosen[a])} | " + " | ".join(text) + " |")
 
 
+def show_pairs():
+    """Of all pairs of settings, all one and the same: how many intervals leave out 0."""
+    values = load()[3]
+    pairs = [values(a, kind.outcomes) - values(b, kind.outcomes) for a, b in itertools.combinations(kind.settings, 2)]
+    apart = sum(abs(d.mean(0)) > [half(c) for c in d.T] for d in pairs)
+    print(f"\nof {len(pairs)} pairs, intervals that leave out 0: {', '.join(map(str, apart))}")
+
+
 def draw(target):
     """Differences of every set, with means and intervals."""
     values = load()[3]
@@ -265,3 +274,5 @@ elif len(sys.argv) > 2:
     run(*sys.argv[2:5], sys.argv[5:] or ["1"])
 else:
     show()
+    if sys.argv[1] == "twins":
+        show_pairs()
