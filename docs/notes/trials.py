@@ -64,8 +64,8 @@ FEW = {name: SAMPLERS[name] for name in ("uniform", "uniform again", "knn", "gcb
 FEW["uniform again"] = ["samplers=[{mosaic: {a: 0, lambda: 0, pool: 512}}]"]  # a pool is of two batches or more
 # On code, what its time bears: of mosaic two, and of what keeps to one cluster one.
 OF_CODE = {name: setting for name, setting in SAMPLERS.items() if name not in ("mosaic .7", "tas-b")}
-# Uniform under twenty other names: of another pool each, and so of other draws.
-TWINS = {"uniform": []} | {f"twin {k}": [f"samplers=[{{mosaic: {{a: 0, lambda: 0, pool: {256 + 64 * k}}}}}]"] for k in range(1, 21)}
+# Uniform under other names: pools of 2 to 21 batches, which cut the 21 of an epoch into 11, 7, 6, 5, 4, 3, 2 groups and one, and so draw otherwise.
+TWINS = {"uniform": []} | {f"pool of {n}": [f"samplers=[{{mosaic: {{a: 0, lambda: 0, pool: {128 * n}}}}}]"] for n in (2, 3, 4, 5, 6, 7, 11, 21)}
 
 
 class Kind:
