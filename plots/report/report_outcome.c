@@ -18,10 +18,8 @@ struct section {
 };
 
 static bool has_rows(const struct hn_outcome *u, int64_t setting) {
-    for (int64_t r = 0; r < u->rows; r++)
-        if (u->setting[r] == setting)
-            return true;
-    return false;
+    int64_t first;
+    return hn_outcome_rows(u, setting, &first) > 0;
 }
 
 // A mean, and its difference to Uniform, of each measure.

@@ -58,6 +58,12 @@ static enum hn_code find_entry(struct hn_context *ctx, const void *of,
     return HN_OK;
 }
 
+// Rows with seeds stand in front of those without one.
+static bool has_seeds(const struct hn_outcome *rows, int64_t setting) {
+    int64_t first;
+    return hn_outcome_rows(rows, setting, &first) > 0 && !isnan(rows->training[first].seed);
+}
+
 // On a data set: the mean of the differences over seeds; of rows without seeds, of which each has
 // one, their difference.
 static enum hn_code differ_on(struct hn_context *ctx, const struct hn_outcome *rows, int64_t own,
@@ -67,9 +73,7 @@ static enum hn_code differ_on(struct hn_context *ctx, const struct hn_outcome *r
         hn_outcome_mean(ctx, rows, own, measure, &a) ||
         hn_outcome_mean(ctx, rows, base, measure, &b))
         return ctx->code;
-    bool seeds = false;
-    for (int64_t r = 0; r < rows->rows; r++)
-        seeds |= (rows->setting[r] == own || rows->setting[r] == base) && !isnan(rows->seed[r]);
+    bool seeds = has_seeds(rows, own) || has_seeds(rows, base);
     if (!seeds && own != base) {
         *out = hn_no_mean;
         out->mean = a.mean - b.mean;
@@ -112,17 +116,18 @@ static enum hn_code differ(struct hn_context *ctx, const struct hn_outcome *rows
 // what is paired.
 static enum hn_code check_seedless(struct hn_context *ctx, const struct hn_board *b,
                                    const struct matching *m, const struct hn_outcome *rows) {
-    for (int64_t r = 0; r < rows->rows; r++)
-        for (int64_t k = 0; isnan(rows->seed[r]) && k < r; k++)
-            if (rows->setting[k] == rows->setting[r] && isnan(rows->seed[k])) {
-                int64_t e = rows->setting[r] / HN_BOARD_DATA_MAX;
-                const char *data = m->data[rows->setting[r] % HN_BOARD_DATA_MAX];
-                return hn_fail(ctx, HN_DATA,
-                               "%s: several rows are of %s%s%s and have no seed: add the column "
-                               "`seed`, or give their mean",
-                               rows->path, e < b->entries ? b->entry[e].name : UNIFORM,
-                               *data ? " on " : "", data);
-            }
+    for (int64_t r = 1; r < rows->rows; r++) {
+        const struct hn_outcome_training *t = &rows->training[r];
+        if (t[-1].setting == t->setting && isnan(t[-1].seed) && isnan(t->seed)) {
+            int64_t e = t->setting / HN_BOARD_DATA_MAX;
+            const char *data = m->data[t->setting % HN_BOARD_DATA_MAX];
+            return hn_fail(ctx, HN_DATA,
+                           "%s: several rows are of %s%s%s and have no seed: add the column "
+                           "`seed`, or give their mean",
+                           rows->path, e < b->entries ? b->entry[e].name : UNIFORM,
+                           *data ? " on " : "", data);
+        }
+    }
     return HN_OK;
 }
 
@@ -131,9 +136,8 @@ static int64_t count_data(struct hn_context *ctx, const struct matching *m,
                           const struct hn_outcome *rows, int64_t uniform) {
     int64_t n = 0;
     for (int64_t d = 0; d < *m->n; d++) {
-        bool trained = false;
-        for (int64_t r = 0; r < rows->rows; r++)
-            trained |= rows->setting[r] == uniform * HN_BOARD_DATA_MAX + d;
+        int64_t first;
+        bool trained = hn_outcome_rows(rows, uniform * HN_BOARD_DATA_MAX + d, &first) > 0;
         n += trained;
         if (!trained)
             hn_note_once(ctx, "%s: '%.60s' is left out: `uniform` was not trained on it",

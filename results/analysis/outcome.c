@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads a table of outcomes, and matches its rows with settings.
 #include "results/analysis/outcome.h"
+#include "core/random.h"
 #include "core/rank_tests.h"
 #include "core/real_text.h"
 #include "core/text.h"
@@ -12,8 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS_MAX = 64 };
+enum { COLUMNS_MAX = 64, KNOWN = 1 << 12 };
 #define LARGEST 1e30 // differences and their squares are numbers then
+
+// The setting that rows with these fields are of.
+struct known {
+    char **field; // [keys] NULL: for none
+    int64_t found;
+};
 
 struct reading {
     const struct hn_outcome_match *match;
@@ -21,7 +28,8 @@ struct reading {
     const char *name[COLUMNS_MAX];
     int measure[COLUMNS_MAX]; // -1: the column says of what a row is
     int columns;
-    int64_t line, *line_of; // [rows]
+    int64_t line;
+    struct known *known; // [KNOWN] by a hash of the fields, of which the last one stays
 };
 
 // Cuts the next field of a line off, without its quotes; NULL at the end.
@@ -89,6 +97,18 @@ static enum hn_code read_heads(struct hn_context *ctx, struct reading *r, char *
                                       r->out->path, r->match->columns);
 }
 
+static struct known *known_of(const struct reading *r, const struct hn_outcome_row *row,
+                              bool *same) {
+    uint64_t hash = 0;
+    for (int k = 0; k < row->keys; k++)
+        hash = hash * 31 + hn_hash(row->field[k]);
+    struct known *known = &r->known[hash % KNOWN];
+    *same = known->field != NULL;
+    for (int k = 0; k < row->keys && *same; k++)
+        *same = strcmp(known->field[k], row->field[k]) == 0;
+    return known;
+}
+
 static enum hn_code find(struct hn_context *ctx, const struct reading *r, char *const *field,
                          int64_t *found) {
     const char *name[COLUMNS_MAX];
@@ -100,7 +120,16 @@ static enum hn_code find(struct hn_context *ctx, const struct reading *r, char *
             own[keys++] = field[c];
         }
     const struct hn_outcome_row row = {r->out->path, r->line, keys, name, own};
-    return r->match->find(ctx, r->match->of, &row, found);
+    bool same;
+    struct known *known = known_of(r, &row, &same);
+    if (!same) {
+        if (r->match->find(ctx, r->match->of, &row, &known->found) ||
+            (!known->field && !HN_ALLOC(ctx, known->field, r->columns)))
+            return ctx->code;
+        memcpy(known->field, own, (size_t)keys * sizeof *own);
+    }
+    *found = known->found;
+    return HN_OK;
 }
 
 static enum hn_code read_number(struct hn_context *ctx, const struct reading *r, int column,
@@ -123,20 +152,36 @@ static enum hn_code read_number(struct hn_context *ctx, const struct reading *r,
     return HN_OK;
 }
 
-static enum hn_code check_twice(struct hn_context *ctx, const struct reading *r, int64_t row) {
-    const struct hn_outcome *u = r->out;
-    for (int64_t k = 0; k < row; k++)
-        if (u->setting[k] == u->setting[row] && u->seed[k] == u->seed[row])
-            return hn_fail(ctx, HN_DATA,
+static int by_seed(const void *a, const void *b) {
+    const struct hn_outcome_training *x = a, *y = b;
+    if (x->setting != y->setting)
+        return x->setting < y->setting ? -1 : 1;
+    if (isnan(x->seed) != isnan(y->seed))
+        return isnan(x->seed) ? 1 : -1;
+    if (x->seed < y->seed || x->seed > y->seed)
+        return x->seed < y->seed ? -1 : 1;
+    return x->line < y->line ? -1 : 1;
+}
+
+static enum hn_code sort(struct hn_context *ctx, const struct hn_outcome *u, const char *of_one) {
+    const struct hn_outcome_training *twice = NULL; // the earlier of two rows
+    qsort(u->training, (size_t)u->rows, sizeof *u->training, by_seed);
+    for (int64_t r = 1; r < u->rows; r++) {
+        const struct hn_outcome_training *t = &u->training[r];
+        if (t[-1].setting == t->setting && t[-1].seed == t->seed &&
+            (!twice || t->line < twice[1].line))
+            twice = t - 1;
+    }
+    return twice ? hn_fail(ctx, HN_DATA,
                            "%s: lines %" PRId64 " and %" PRId64 " are of one %s and seed", u->path,
-                           r->line_of[k], r->line, r->match->of_one);
-    return HN_OK;
+                           twice->line, twice[1].line, of_one)
+                 : HN_OK;
 }
 
 static enum hn_code read_row(struct hn_context *ctx, struct reading *r, char *line) {
     struct hn_outcome *u = r->out;
     char *field[COLUMNS_MAX];
-    int64_t row = u->rows;
+    struct hn_outcome_training *row = &u->training[u->rows];
     int n = 0;
     for (char *next; (next = take_field(&line)) != NULL; n++)
         if (n < COLUMNS_MAX)
@@ -146,21 +191,17 @@ static enum hn_code read_row(struct hn_context *ctx, struct reading *r, char *li
                        "%s: line %" PRId64 ": has %d fields and the first line %d; params with "
                        "commas stand in quotes",
                        u->path, r->line, n, r->columns);
-    u->seed[row] = NAN;
-    r->line_of[row] = r->line;
+    row->seed = NAN;
+    row->line = r->line;
     for (int c = 0; c < r->columns; c++) {
         bool seed = strcmp(r->name[c], "seed") == 0;
-        double *to = seed ? &u->seed[row] : u->value + row * HN_OUTCOMES_MAX + r->measure[c];
+        double *to = seed ? &row->seed : row->value + r->measure[c];
         if ((seed || r->measure[c] >= 0) && read_number(ctx, r, c, field[c], to))
             return ctx->code;
     }
-    if (hn_check_stop(ctx) || find(ctx, r, field, &u->setting[row]))
+    if (hn_check_stop(ctx) || find(ctx, r, field, &row->setting))
         return ctx->code;
-    if (u->setting[row] < 0)
-        return HN_OK;
-    if (check_twice(ctx, r, row))
-        return ctx->code;
-    u->rows++;
+    u->rows += row->setting >= 0;
     return HN_OK;
 }
 
@@ -171,9 +212,10 @@ enum hn_code hn_outcome_read_as(struct hn_context *ctx, const char *path, char *
     *out = (struct hn_outcome){.path = path};
     for (const char *c = text; *c; c++)
         lines += *c == '\n';
-    if (!HN_ALLOC(ctx, out->setting, lines) || !HN_ALLOC(ctx, out->seed, lines) ||
-        !HN_ALLOC(ctx, r.line_of, lines) ||
-        !HN_ALLOC_ROWS(ctx, out->value, lines, (int64_t)HN_OUTCOMES_MAX))
+    if (!HN_ALLOC(ctx, out->training, lines))
+        return ctx->code;
+    HN_SCOPE(ctx);
+    if (!HN_ZALLOC(ctx, r.known, KNOWN))
         return ctx->code;
     char *rest = text, *line = take_line(&rest);
     if (!text[strspn(text, " \t")] && !rest)
@@ -185,7 +227,8 @@ enum hn_code hn_outcome_read_as(struct hn_context *ctx, const char *path, char *
         if (line[strspn(line, " \t")] && read_row(ctx, &r, line))
             return ctx->code;
     }
-    return out->rows ? HN_OK : hn_fail(ctx, HN_DATA, "%s: holds no row", path);
+    return out->rows ? sort(ctx, out, match->of_one)
+                     : hn_fail(ctx, HN_DATA, "%s: holds no row", path);
 }
 
 // `loss` says of which setting a row is where losses vary, else it is a measure; and likewise
@@ -256,16 +299,31 @@ enum hn_code hn_outcome_keep(struct hn_context *ctx, const char *path, const cha
                : HN_OK;
 }
 
+// The first row of this setting or a later one.
+static int64_t first_from(const struct hn_outcome *u, int64_t setting) {
+    int64_t lo = 0, hi = u->rows;
+    while (lo < hi) {
+        int64_t middle = lo + (hi - lo) / 2;
+        bool before = u->training[middle].setting < setting;
+        *(before ? &lo : &hi) = middle + before;
+    }
+    return lo;
+}
+
+int64_t hn_outcome_rows(const struct hn_outcome *u, int64_t setting, int64_t *first) {
+    *first = first_from(u, setting);
+    return first_from(u, setting + 1) - *first;
+}
+
 enum hn_code hn_outcome_mean(struct hn_context *ctx, const struct hn_outcome *u, int64_t setting,
                              int measure, struct hn_mean *mean) {
     HN_SCOPE(ctx);
-    double *value = hn_alloc(ctx, u->rows, sizeof *value);
-    int64_t n = 0;
+    int64_t first, n = hn_outcome_rows(u, setting, &first);
+    double *value = hn_alloc(ctx, n, sizeof *value);
     if (!value)
         return ctx->code;
-    for (int64_t r = 0; r < u->rows; r++)
-        if (u->setting[r] == setting)
-            value[n++] = u->value[r * HN_OUTCOMES_MAX + measure];
+    for (int64_t i = 0; i < n; i++)
+        value[i] = u->training[first + i].value[measure];
     *mean = hn_values_mean(value, n, 0);
     return HN_OK;
 }
@@ -274,15 +332,19 @@ enum hn_code hn_outcome_difference(struct hn_context *ctx, const struct hn_outco
                                    int64_t setting, int64_t base, int measure,
                                    struct hn_mean *mean) {
     HN_SCOPE(ctx);
-    double *value = hn_alloc(ctx, u->rows, sizeof *value);
-    int64_t n = 0;
+    int64_t a, b, n = 0;
+    int64_t rows_a = hn_outcome_rows(u, setting, &a), rows_b = hn_outcome_rows(u, base, &b);
+    const int64_t end_a = a + rows_a, end_b = b + rows_b;
+    double *value = hn_alloc(ctx, rows_a, sizeof *value);
     if (!value)
         return ctx->code;
-    for (int64_t a = 0; a < u->rows; a++)
-        for (int64_t b = 0; u->setting[a] == setting && b < u->rows; b++)
-            if (u->setting[b] == base && u->seed[b] == u->seed[a])
-                value[n++] = u->value[a * HN_OUTCOMES_MAX + measure] -
-                             u->value[b * HN_OUTCOMES_MAX + measure];
+    for (; a < end_a; a++) {
+        const struct hn_outcome_training *own = &u->training[a];
+        while (b < end_b && u->training[b].seed < own->seed)
+            b++;
+        if (b < end_b && u->training[b].seed == own->seed)
+            value[n++] = own->value[measure] - u->training[b].value[measure];
+    }
     *mean = base < 0 || setting == base ? hn_no_mean : hn_values_mean(value, n, 0);
     return HN_OK;
 }

@@ -11,15 +11,23 @@ enum { HN_OUTCOMES_MAX = 8, HN_OUTCOME_BYTES_MAX = 1 << 24 };
 #define HN_OUTCOME_FILE "outcome_file"
 #define HN_OUTCOME_TEXT "outcome"
 
+// A row.
+struct hn_outcome_training {
+    int64_t setting; // of the overview, or what `find` below found
+    double seed;     // NaN: none is given
+    int64_t line;
+    double value[HN_OUTCOMES_MAX]; // NaN: empty
+};
+
 struct hn_outcome {
     const char *path;                  // for messages, borrowed
     const char *name[HN_OUTCOMES_MAX]; // of measures, borrowed from the text
     int measures;
     int64_t rows;
-    int64_t *setting; // [rows] of the overview, or what `find` below found
-    double *seed;     // [rows] NaN: none is given
-    double *value;    // [rows x HN_OUTCOMES_MAX] NaN: empty
+    struct hn_outcome_training *training; // [rows] by setting, seed (none last), line
 };
+// The rows of a setting, which stand side by side: how many, from *first on.
+int64_t hn_outcome_rows(const struct hn_outcome *u, int64_t setting, int64_t *first);
 
 // Reads `text` (changed), a table with commas, whose first line names the columns: sampler, params,
 // dataset, step, batch_size, seed, temperature, weighting, and axes of the results that vary (loss,
@@ -29,7 +37,7 @@ struct hn_outcome {
 HN_MUST_USE enum hn_code hn_outcome_read(struct hn_context *ctx, const char *path, char *text,
                                          const struct hn_overview *o, struct hn_outcome *out);
 // Tables whose rows are of something else: which columns, besides `seed`, say of what, and what
-// that is, a number for each that differs.
+// that is, a number for each that differs. Rows whose columns say the same are found once.
 struct hn_outcome_row {
     const char *path;
     int64_t line;

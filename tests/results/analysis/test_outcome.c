@@ -5,6 +5,8 @@
 #include "results/analysis/params.h"
 #include "tests/results/analysis/overview_fixture.h"
 
+#include <inttypes.h>
+
 static struct hn_overview o;
 
 // Uniform and two settings of walk, at two steps.
@@ -41,6 +43,14 @@ static int64_t setting(const char *sampler, double m, int step) {
     return s;
 }
 
+// The only row of a setting.
+static const struct hn_outcome_training *only_row(const struct hn_outcome *u, int64_t of) {
+    int64_t first;
+    CU_ASSERT_EQUAL_FATAL(hn_outcome_rows(u, of, &first), 1);
+    CU_ASSERT_EQUAL(u->training[first].setting, of);
+    return &u->training[first];
+}
+
 static void test_rows(void) {
     struct hn_outcome u;
     struct hn_mean mean;
@@ -57,10 +67,16 @@ static void test_rows(void) {
               strcmp(u.name[1], "loss") == 0);
     CU_ASSERT_EQUAL_FATAL(u.rows, 5);
     int64_t base = setting("uniform", NAN, 200), two = setting("walk", 2, 200);
-    const int64_t of[] = {base, base, two, two, setting("walk", 1, 200)};
-    for (int i = 0; i < 5; i++)
-        CU_ASSERT_EQUAL(u.setting[i], of[i]); // of the last step
-    CU_ASSERT(isnan(u.value[HN_OUTCOMES_MAX + 1]));
+    int64_t one = setting("walk", 1, 200), first; // of the last step
+    CU_ASSERT_EQUAL(hn_outcome_rows(&u, base, &first), 2);
+    CU_ASSERT(u.training[first].seed == 1 && u.training[first].line == 2);
+    CU_ASSERT(isnan(u.training[first + 1].value[1]) && u.training[first + 1].value[0] == .7);
+    CU_ASSERT_EQUAL(hn_outcome_rows(&u, two, &first), 2); // by seed
+    CU_ASSERT(u.training[first].line == 6 && u.training[first + 1].line == 5);
+    CU_ASSERT(only_row(&u, one)->line == 7 && only_row(&u, one)->value[1] == 8);
+    CU_ASSERT_EQUAL(hn_outcome_rows(&u, setting("uniform", NAN, 100), &first), 0);
+    CU_ASSERT_EQUAL(hn_outcome_rows(&u, -1, &first), 0);
+    CU_ASSERT_EQUAL(hn_outcome_rows(&u, o.settings, &first), 0);
     HN_CHECK(&ctx, hn_outcome_mean(&ctx, &u, base, 0, &mean));
     CU_ASSERT(fabs(mean.mean - .6) < 1e-12 && mean.n == 2);
     HN_CHECK(&ctx, hn_outcome_mean(&ctx, &u, base, 1, &mean));
@@ -70,17 +86,75 @@ static void test_rows(void) {
     HN_CHECK(&ctx, hn_outcome_difference(&ctx, &u, base, base, 0, &mean));
     CU_ASSERT(isnan(mean.mean));
     HN_CHECK(&ctx, read_text("sampler,step,acc\nuniform,100,1\nuniform,200,2", &u));
-    CU_ASSERT(u.setting[0] == setting("uniform", NAN, 100) && u.setting[1] == base);
+    CU_ASSERT(only_row(&u, setting("uniform", NAN, 100))->line == 2);
+    CU_ASSERT(only_row(&u, base)->line == 3);
     // Setting 0 as a base, in the last row.
     HN_CHECK(&ctx, read_text("sampler,M,step,seed,acc\nwalk,2,100,1,3\nuniform,,100,1,1", &u));
-    CU_ASSERT(u.setting[1] == 0);
-    HN_CHECK(&ctx, hn_outcome_difference(&ctx, &u, u.setting[0], 0, 0, &mean));
+    CU_ASSERT(only_row(&u, 0)->line == 3);
+    int64_t other = setting("walk", 2, 100);
+    CU_ASSERT(only_row(&u, other)->line == 2);
+    HN_CHECK(&ctx, hn_outcome_difference(&ctx, &u, other, 0, 0, &mean));
     CU_ASSERT(fabs(mean.mean - 2) < 1e-12);
-    HN_CHECK(&ctx, hn_outcome_difference(&ctx, &u, u.setting[0], -1, 0, &mean));
+    HN_CHECK(&ctx, hn_outcome_difference(&ctx, &u, other, -1, 0, &mean));
     CU_ASSERT(isnan(mean.mean));
     HN_CHECK(&ctx, read_text("acc,sampler,M\n1,walk,1", &u)); // an axis that varies
-    CU_ASSERT(u.measures == 1 && u.setting[0] == of[4]);
+    CU_ASSERT(u.measures == 1 && only_row(&u, one)->value[0] == 1);
+    // Rows without a seed stay in the order of the file, behind those with one.
+    HN_CHECK(&ctx, read_text("sampler,seed,acc\nuniform,,5\nuniform,7,6\nuniform,,4", &u));
+    CU_ASSERT(u.training[0].value[0] == 6 && u.training[1].value[0] == 5);
+    CU_ASSERT(u.training[2].value[0] == 4 && isnan(u.training[2].seed));
+    HN_CHECK(&ctx, hn_outcome_mean(&ctx, &u, base, 0, &mean));
+    CU_ASSERT(mean.mean == 5 && mean.n == 3);
     end();
+}
+
+// Numbers its rows by the only key, whose text is a number, and counts how often it is asked.
+static bool is_kind(const void *of, const char *name) {
+    (void)of;
+    return strcmp(name, "kind") == 0;
+}
+
+static enum hn_code find_kind(struct hn_context *c, const void *of,
+                              const struct hn_outcome_row *row, int64_t *found) {
+    int *asked = *(int *const *)of;
+    (void)c;
+    CU_ASSERT(row->keys == 1 && strcmp(row->name[0], "kind") == 0);
+    ++*asked;
+    *found = strtol(row->field[0], NULL, 10) - 1; // 0: left out
+    return HN_OK;
+}
+
+// Long tables: what rows are of is found once for each that differs, and pairs by seed are found
+// whatever the order of the rows.
+static void test_long(void) {
+    enum { ROWS = 20000, KINDS = 4, SEEDS = ROWS / KINDS };
+    int asked = 0, *counter = &asked;
+    const struct hn_outcome_match match = {"kind, seed", "kind", is_kind, find_kind, &counter};
+    struct hn_outcome u;
+    struct hn_mean mean;
+    char *text = malloc((size_t)ROWS * 32), *at = text;
+    hn_context_init(&ctx, 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    HN_SCOPE(&ctx);
+    at += sprintf(at, "acc,seed,kind\n");
+    for (int64_t i = 0; i < ROWS; i++) { // 7919 is prime to ROWS
+        int64_t k = i * 7919 % ROWS, kind = k % KINDS, seed = k / KINDS;
+        at += sprintf(at, "%" PRId64 ",%" PRId64 ",%" PRId64 "\n", seed + 10 * kind, seed, kind);
+    }
+    HN_CHECK(&ctx, hn_outcome_read_as(&ctx, "acc.csv", text, &match, &u));
+    CU_ASSERT_EQUAL(asked, KINDS);
+    CU_ASSERT_EQUAL_FATAL(u.rows, ROWS - SEEDS); // kind 0 is left out
+    for (int64_t r = 0; r < u.rows; r++)
+        CU_ASSERT(u.training[r].setting == r / SEEDS && u.training[r].seed == (double)(r % SEEDS));
+    HN_CHECK(&ctx, hn_outcome_difference(&ctx, &u, 2, 0, 0, &mean));
+    CU_ASSERT(mean.mean == 20 && mean.n == SEEDS);
+    HN_CHECK(&ctx, hn_outcome_mean(&ctx, &u, 1, 0, &mean));
+    CU_ASSERT(fabs(mean.mean - (20 + (SEEDS - 1) / 2.)) < 1e-9 && mean.n == SEEDS);
+    // Of two pairs of rows of one seed the first is named.
+    (void)strcpy(text, "acc,seed,kind\n1,9,3\n1,8,3\n2,5,1\n1,9,3\n2,5,1\n");
+    CU_ASSERT_EQUAL(hn_outcome_read_as(&ctx, "acc.csv", text, &match, &u), HN_DATA);
+    CU_ASSERT_STRING_EQUAL(ctx.message, "acc.csv: lines 2 and 5 are of one kind and seed");
+    free(text);
 }
 
 static void test_refused(void) {
@@ -151,6 +225,7 @@ static void test_params(void) {
 }
 
 static const struct hn_test tests[] = {{"rows of settings", test_rows},
+                                       {"a long table", test_long},
                                        {"refused", test_refused},
                                        {"rank correlation", test_correlation},
                                        {"options and columns of a row", test_params}};
