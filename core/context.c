@@ -47,17 +47,12 @@ static void put_message(char message[HN_MESSAGE_MAX], const char *text) {
     message[i] = '\0';
 }
 
-static void write_text(char text[HN_MESSAGE_MAX], const char *fmt, va_list args) {
-    text[0] = '\0';
-    hn_vappend(text, HN_MESSAGE_MAX, fmt, args);
-}
-
 enum hn_code hn_fail(struct hn_context *ctx, enum hn_code code, const char *fmt, ...) {
     // Built aside: an argument may be the old message.
     char text[HN_MESSAGE_MAX];
     va_list args;
     va_start(args, fmt);
-    write_text(text, fmt, args);
+    hn_vput_message(text, sizeof text, fmt, args);
     va_end(args);
     put_message(ctx->message, text);
     ctx->code = code;
@@ -65,13 +60,13 @@ enum hn_code hn_fail(struct hn_context *ctx, enum hn_code code, const char *fmt,
 }
 
 enum hn_code hn_fail_in(struct hn_context *ctx, const char *fmt, ...) {
-    char text[HN_MESSAGE_MAX];
+    char text[HN_MESSAGE_MAX], whole[HN_MESSAGE_MAX];
     va_list args;
     va_start(args, fmt);
-    write_text(text, fmt, args);
+    hn_vput_message(text, sizeof text, fmt, args);
     va_end(args);
-    hn_append(text, sizeof text, ": %s", ctx->message);
-    put_message(ctx->message, text);
+    hn_put_message(whole, sizeof whole, "%s: %s", text, ctx->message);
+    put_message(ctx->message, whole);
     return ctx->code;
 }
 
@@ -81,7 +76,7 @@ void hn_note(struct hn_context *ctx, const char *fmt, ...) {
     char text[HN_MESSAGE_MAX];
     va_list args;
     va_start(args, fmt);
-    write_text(text, fmt, args);
+    hn_vput_message(text, sizeof text, fmt, args);
     va_end(args);
     put_message(text, text);
     ctx->notes.to(ctx->notes.data, text);
@@ -105,7 +100,7 @@ void hn_note_once(struct hn_context *ctx, const char *fmt, ...) {
     if (!ctx->notes.to)
         return; // not told
     va_start(args, fmt);
-    write_text(text, fmt, args);
+    hn_vput_message(text, sizeof text, fmt, args);
     va_end(args);
     if (!ctx->notes.told || is_new(ctx, ctx->notes.told, hn_hash(text)))
         hn_note(ctx, "%s", text);

@@ -99,8 +99,8 @@ void hn_context_init(struct hn_context *ctx, int threads);
 int64_t hn_wall_ns(void);
 int64_t hn_cpu_ns(int threads);
 
-// Records the message, control characters as '?', and returns `code`, so that callers write
-// `return hn_fail(...)`.
+// Records the message, as hn_put_message() makes it fit and with '?' for control characters, and
+// returns `code`, so that callers write `return hn_fail(...)`.
 enum hn_code hn_fail(struct hn_context *ctx, enum hn_code code, const char *fmt, ...)
     HN_PRINTF(3, 4);
 // Puts "<text>: " before the recorded message and returns the recorded code.

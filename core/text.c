@@ -4,16 +4,21 @@
 #include "core/text.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+static const char more[] = "...";
+
+// A byte within a UTF-8 character, not its first.
+static bool is_inner(char c) { return ((unsigned char)c & 0xC0U) == 0x80U; }
+
 void hn_vappend(char *text, size_t size, const char *fmt, va_list args) {
-    static const char more[] = "...";
     size_t used = strlen(text);
     int length = vsnprintf(text + used, size - used, fmt, args);
     if (length < 0 || (size_t)length < size - used || size < sizeof more)
         return;
     size_t at = size - sizeof more;
-    while (at > 0 && ((unsigned char)text[at] & 0xC0U) == 0x80U) // no part of a character
+    while (at > 0 && is_inner(text[at])) // no part of a character
         at--;
     memcpy(text + at, more, sizeof more);
 }
@@ -30,6 +35,71 @@ void hn_put_text(char *text, size_t size, const char *fmt, ...) {
     text[0] = '\0';
     va_start(args, fmt);
     hn_vappend(text, size, fmt, args);
+    va_end(args);
+}
+
+// The longest word of a text: its length, from *at on.
+static size_t longest_word(const char *text, size_t *at) {
+    size_t longest = 0;
+    for (const char *c = text; *c;) {
+        size_t n = strcspn(c, " ");
+        if (n > longest) {
+            longest = n;
+            *at = (size_t)(c - text);
+        }
+        c += n + strspn(c + n, " ");
+    }
+    return longest;
+}
+
+// Puts "..." in the place of n bytes, and of what is left of characters beside them.
+static void leave_out(char *text, size_t at, size_t n) {
+    enum { INNER = 3 }; // bytes of a character at most; a text may be of another encoding
+    char *from = text + at, *to = from + n;
+    for (int i = 0; i < INNER && from > text && is_inner(*from); i++)
+        from--;
+    for (int i = 0; i < INNER && is_inner(*to); i++)
+        to++;
+    memcpy(from, more, sizeof more - 1);
+    memmove(from + sizeof more - 1, to, strlen(to) + 1);
+}
+
+// Shortens a text to less than `size` bytes.
+static void shorten(char *text, size_t size) {
+    enum { KEPT = 80, WORTH = 8 }; // bytes of a word, and those that are worth leaving out
+    for (size_t length = strlen(text); length >= size; length = strlen(text)) {
+        size_t at = 0, n = longest_word(text, &at), over = length + sizeof more - size;
+        if (n >= KEPT + WORTH) {
+            size_t kept = n > KEPT + over ? n - over : KEPT;
+            leave_out(text, at + kept / 2, n - kept);
+        } else {
+            leave_out(text, size / 3, over);
+        }
+    }
+}
+
+void hn_vput_message(char *text, size_t size, const char *fmt, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(text, size, fmt, args);
+    bool fits = length >= 0 && (size_t)length < size;
+    char *whole = length < 0 || fits ? NULL : malloc((size_t)length + 1);
+    if (whole) {
+        (void)vsnprintf(whole, (size_t)length + 1, fmt, again);
+        shorten(whole, size);
+        memcpy(text, whole, strlen(whole) + 1);
+        free(whole);
+    } else if (!fits) { // without memory its beginning
+        text[0] = '\0';
+        hn_vappend(text, size, fmt, again);
+    }
+    va_end(again);
+}
+
+void hn_put_message(char *text, size_t size, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    hn_vput_message(text, size, fmt, args);
     va_end(args);
 }
 

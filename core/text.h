@@ -17,7 +17,11 @@
 void hn_append(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
 void hn_vappend(char *text, size_t size, const char *fmt, va_list args) HN_PRINTF(3, 0);
 void hn_put_text(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
-// The same of a text of a file, as a message quotes it: 60 bytes of it at most.
+// A message, in text[size]: where it does not fit, "..." stands for the middle of its longest
+// words, such as paths, and then of all, so that the reason at its end is left.
+void hn_put_message(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
+void hn_vput_message(char *text, size_t size, const char *fmt, va_list args) HN_PRINTF(3, 0);
+// A text of a file, as a message quotes it: 60 bytes of it at most, cut as hn_put_text() does.
 struct hn_quoted {
     char text[61];
 };

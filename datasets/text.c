@@ -16,10 +16,10 @@ static const int64_t bytes_max = (int64_t)1 << 30;
 static const char blanks[] = " \t,";
 
 enum hn_code hn_line_fail(struct hn_context *ctx, const struct hn_line *at, const char *fmt, ...) {
-    char text[HN_MESSAGE_MAX] = "";
+    char text[HN_MESSAGE_MAX];
     va_list args;
     va_start(args, fmt);
-    hn_vappend(text, sizeof text, fmt, args);
+    hn_vput_message(text, sizeof text, fmt, args);
     va_end(args);
     return hn_fail(ctx, HN_DATA, "%s: line %lld: %s", at->path, (long long)at->number, text);
 }
@@ -82,7 +82,9 @@ enum hn_code hn_text_check(struct hn_context *ctx, const char *path, const char 
 
 char *hn_input_table(struct hn_context *ctx, const char *path, int64_t max) {
     int64_t bytes;
-    char *text = hn_input_text(ctx, path, max, "a table", "name a .csv", &bytes);
+    char what[64];
+    snprintf(what, sizeof what, "a table of at most %lld MiB", (long long)max >> 20);
+    char *text = hn_input_text(ctx, path, max, what, "name a .csv", &bytes);
     return text && hn_text_check(ctx, path, text, bytes) == HN_OK ? hn_text_whole(text) : NULL;
 }
 

@@ -263,6 +263,8 @@ for picture in pictures:
         expect "outcome: ${s#*|}" 3 "bad.csv: .*${s#*|}" report oc --outcome bad.csv -o bad.html -q
     done
     expect "outcome: no file" 3 'no.csv' report oc --outcome no.csv -o bad.html -q
+    truncate -s $(((16 << 20) + 1)) large.csv
+    expect "outcome: too large" 3 'large.csv: is not a table of at most 16 MiB' report oc --outcome large.csv -o bad.html -q
     # A job that names the table: the page of its results is that of --outcome, wherever they are.
     local named=(run -c j.yaml -o named -q --set 'seeds=[1, 2, 3]' --set 'metrics=[fn_ratio, true_hardness]')
     expect "outcome: of a job" 0 '' "${named[@]}" --set outcome=acc.csv

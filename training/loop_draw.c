@@ -42,7 +42,7 @@ static enum hn_code check_sampler(struct hn_context *ctx, const struct hn_run_sp
         return hn_fail(ctx, HN_DATA, "%s: %s", spec->sampler->name, ctx->message);
     if (code != HN_NOT_APPLICABLE)
         return code;
-    char why[HN_MESSAGE_MAX - 80]; // the remedy is to fit behind it
+    char why[HN_MESSAGE_MAX];
     hn_put_text(why, sizeof why, "%s", ctx->message);
     const char *key = NULL;
     ctx->notes.to = NULL;

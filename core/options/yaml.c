@@ -40,10 +40,10 @@ static void print_position(const struct hn_yaml_origin *origin, int64_t line, in
 }
 
 enum hn_code hn_yaml_fail(struct hn_context *ctx, const struct hn_yaml *at, const char *fmt, ...) {
-    char text[HN_MESSAGE_MAX] = "";
+    char text[HN_MESSAGE_MAX];
     va_list args;
     va_start(args, fmt);
-    hn_vappend(text, sizeof text, fmt, args);
+    hn_vput_message(text, sizeof text, fmt, args);
     va_end(args);
     hn_fail(ctx, HN_USAGE, "%s", text);
     return hn_yaml_fail_in(ctx, at);

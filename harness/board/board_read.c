@@ -112,7 +112,7 @@ enum hn_code hn_suite_read(struct hn_context *ctx, const char *path, struct hn_s
     struct hn_digest digest;
     int64_t bytes;
     *out = (struct hn_suite){.path = hn_strdup(ctx, path)};
-    char *text = hn_input_text(ctx, path, HN_YAML_FILE_MAX, "a suite",
+    char *text = hn_input_text(ctx, path, HN_YAML_FILE_MAX, "a suite of at most 1 MiB",
                                "give the suite.yaml of a board", &bytes);
     if (!out->path || !text || hn_yaml_read_text(ctx, "suite", out->path, text, bytes, &root) ||
         hn_fields_read(ctx, &suite_table, root, out))

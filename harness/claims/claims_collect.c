@@ -464,8 +464,8 @@ static void say_why(struct gather *g) {
         hn_append(rows, sizeof rows, "%s%s %s", i ? ", " : " with ", g->wanted[i].column,
                   g->wanted[i].value);
     if (g->failed > 0)
-        hn_put_text(g->out->why, sizeof g->out->why, "the rows%s have no result: %s", rows,
-                    g->reason);
+        hn_put_message(g->out->why, sizeof g->out->why, "the rows%s have no result: %s", rows,
+                       g->reason);
     else if (g->passed > 0)
         hn_put_text(g->out->why, sizeof g->out->why,
                     "%s is NaN in the rows%s: column 'note' of the results says why",

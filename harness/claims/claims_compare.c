@@ -31,7 +31,7 @@ struct judge {
 
 enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why) {
     out->verdict = HN_NOT_TESTED;
-    hn_put_text(out->reason, sizeof out->reason, "%s", why);
+    hn_put_message(out->reason, sizeof out->reason, "%s", why);
     return HN_OK;
 }
 

@@ -110,14 +110,15 @@ static void reason_of(struct hn_claim_outcome *o, const char *why) {
             first = count++ == 0 ? &o->entry->claim[i] : first;
         }
     if (*why || !first)
-        hn_put_text(o->reason, sizeof o->reason, "%s",
-                    *why                   ? why
-                    : o->entry->claims > 0 ? "only proved identities and questions of this project"
-                                           : "no paper claims anything of it");
+        hn_put_message(o->reason, sizeof o->reason, "%s",
+                       *why ? why
+                       : o->entry->claims > 0
+                           ? "only proved identities and questions of this project"
+                           : "no paper claims anything of it");
     else if (o->verdict == HN_HOLDS && count > 1)
         hn_put_text(o->reason, sizeof o->reason, "all %" PRId64 " claims hold", count);
     else
-        hn_put_text(o->reason, sizeof o->reason, "%s: %s", first->name, text);
+        hn_put_message(o->reason, sizeof o->reason, "%s: %s", first->name, text);
 }
 
 static enum hn_code judge_all(struct hn_context *ctx, const struct hn_results *r, const char *why,
@@ -129,7 +130,7 @@ static enum hn_code judge_all(struct hn_context *ctx, const struct hn_results *r
             result->verdict = HN_NOT_TESTED;
             result->decided = -1;
             result->p_holds = result->p_fails = 1;
-            hn_put_text(result->reason, sizeof result->reason, "%s", why);
+            hn_put_message(result->reason, sizeof result->reason, "%s", why);
         } else if (hn_claim_judge(ctx, r, &entry->claim[i], result)) {
             return ctx->code;
         }

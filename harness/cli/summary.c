@@ -23,9 +23,9 @@ static void put_error(const struct hn_results *r, const struct hn_overview *o, i
     struct hn_replicates cells = hn_overview_cells(o, s);
     for (int64_t i = 0; i < cells.n; i++)
         if (!hn_row_is_ok(&r->runs, cells.row[i]))
-            hn_put_text(error, sizeof error, "%s: %s",
-                        hn_table_text(&r->runs, cells.row[i], "status"),
-                        hn_table_text(&r->runs, cells.row[i], "error"));
+            hn_put_message(error, sizeof error, "%s: %s",
+                           hn_table_text(&r->runs, cells.row[i], "status"),
+                           hn_table_text(&r->runs, cells.row[i], "error"));
     json_object_set_new(row, "error", hn_json_text(error));
 }
 

@@ -225,11 +225,11 @@ static const struct hn_reproduce_data *pick(const struct hn_reproduce *rep,
 // "needs a snapshot file with labels, two views of each item, at least 2 steps; DIR has none".
 static void say_needs(const struct hn_reproduce *rep, const struct hn_claim_job *job, char *why) {
     const char *before = " with ";
-    snprintf(why, HN_MESSAGE_MAX, "needs a snapshot file");
+    struct hn_phrase needs = {"needs a snapshot file"};
 #define NEED(condition, ...)                                                                       \
     if (condition) {                                                                               \
-        hn_append(why, HN_MESSAGE_MAX, "%s", before);                                              \
-        hn_append(why, HN_MESSAGE_MAX, __VA_ARGS__);                                               \
+        hn_append(needs.text, sizeof needs.text, "%s", before);                                    \
+        hn_append(needs.text, sizeof needs.text, __VA_ARGS__);                                     \
         before = ", ";                                                                             \
     }
     NEED(job->labels, "labels")
@@ -238,7 +238,7 @@ static void say_needs(const struct hn_reproduce *rep, const struct hn_claim_job 
     NEED(job->steps > 1, "at least %g steps", job->steps)
     NEED(job->items > 0, "at least %g items", job->items)
 #undef NEED
-    hn_append(why, HN_MESSAGE_MAX, "; %s has none", rep->data);
+    hn_put_message(why, HN_MESSAGE_MAX, "%s; %s has none", needs.text, rep->data);
 }
 
 enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *rep,

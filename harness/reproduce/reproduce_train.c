@@ -56,8 +56,8 @@ char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n) {
 static void say_missing(const char *data, const char *wanted, char *why) {
     const struct hn_task_data *known = hn_task_data_find(wanted);
     const char *which = strchr(wanted, '*') ? "a folder that no other row names, " : "the folder ";
-    hn_put_text(why, HN_MESSAGE_MAX, "needs %s%s below --data %s: %s", which, wanted, data,
-                known ? known->origin : "no task declares such data");
+    hn_put_message(why, HN_MESSAGE_MAX, "needs %s%s below --data %s: %s", which, wanted, data,
+                   known ? known->origin : "no task declares such data");
 }
 
 enum hn_code hn_reproduce_job_missing(struct hn_context *ctx, const struct hn_reproduce *rep,
@@ -165,8 +165,8 @@ static struct hn_runner runner_of(const struct hn_reproduce *rep, const struct h
 static void say_failed(const struct hn_runner *run, const struct hn_results *r, char *why) {
     for (int64_t i = 0; i < r->runs.rows && !*why; i++)
         if (strcmp(hn_table_text(&r->runs, i, "status"), "ok") != 0)
-            hn_put_text(why, HN_MESSAGE_MAX, "a run failed: %s: %s",
-                        hn_item_label(&run->item[i]).text, hn_table_text(&r->runs, i, "error"));
+            hn_put_message(why, HN_MESSAGE_MAX, "a run failed: %s: %s",
+                           hn_item_label(&run->item[i]).text, hn_table_text(&r->runs, i, "error"));
 }
 
 // Runs are trained unless they are there, and added to the results; of any data, unless one failed.

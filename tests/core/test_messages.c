@@ -18,6 +18,15 @@ static void test_counted(void) {
     CU_ASSERT_STRING_EQUAL(hn_counted(2, "class").text, "2 classes");
 }
 
+static bool begins_with(const char *text, const char *part) {
+    return strncmp(text, part, strlen(part)) == 0;
+}
+
+static bool ends_in(const char *text, const char *part) {
+    size_t n = strlen(text), m = strlen(part);
+    return n >= m && strcmp(text + n - m, part) == 0;
+}
+
 static void test_messages_stay_whole(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
@@ -33,14 +42,13 @@ static void test_messages_stay_whole(void) {
     for (int i = 0; i < 500; i++)
         hn_fail_in(&ctx, "some folder");
     CU_ASSERT_EQUAL(strlen(ctx.message), HN_MESSAGE_MAX - 1);
+    CU_ASSERT(ends_in(ctx.message, "some folder: b?: a?[2J??\xc3\xa9"));
 }
 
 // What does not fit says so, and keeps no part of a character.
 static void test_cut(void) {
     struct hn_context ctx;
-    char text[12] = "", note[HN_MESSAGE_MAX] = "", is[1 << 11], all[HN_MESSAGE_MAX];
-    hn_context_init(&ctx, 1);
-    ctx.notes = (struct hn_notes){hn_keep_note, note};
+    char text[12] = "";
     hn_append(text, sizeof text, "%s", "eleven fit.");
     CU_ASSERT_STRING_EQUAL(text, "eleven fit.");
     hn_append(text, sizeof text, "%s", "");
@@ -56,17 +64,52 @@ static void test_cut(void) {
     CU_ASSERT_STRING_EQUAL(hn_quote("short").text, "short");
     CU_ASSERT_EQUAL(
         strlen(hn_quote("0123456789012345678901234567890123456789012345678901234567890").text), 60);
-    memset(is, 'x', sizeof is);
-    is[sizeof is - 1] = '\0';
-    memset(all, 'x', sizeof all);
-    memcpy(all + sizeof all - 4, "...", 4);
-    (void)hn_fail(&ctx, HN_DATA, "%s", is);
-    CU_ASSERT_STRING_EQUAL(ctx.message, all);
-    hn_note(&ctx, "%s", is);
-    CU_ASSERT_STRING_EQUAL(note, all);
-    memcpy(all, "file.h5: ", strlen("file.h5: "));
-    (void)hn_fail_in(&ctx, "file.h5");
-    CU_ASSERT_STRING_EQUAL(ctx.message, all);
+}
+
+// A long path loses its middle, and the reason behind it stays: in a message, a note, and both
+// parts of a message in two.
+static void test_long_paths(void) {
+    enum { LONG = 5000 };
+    struct hn_context ctx;
+    char note[HN_MESSAGE_MAX] = "", path[LONG], other[LONG], euros[LONG];
+    hn_context_init(&ctx, 1);
+    ctx.notes = (struct hn_notes){hn_keep_note, note};
+    for (int i = 0; i < LONG; i++)
+        path[i] = i % 100 == 0 ? '/' : (char)('a' + i / 100 % 26);
+    memcpy(path + LONG - 9, "/file.h5", 9);
+    memcpy(other, path, sizeof other);
+    memcpy(other, "/other", 6);
+    hn_fail(&ctx, HN_DATA, "%s: cannot be opened: File name too long", path);
+    CU_ASSERT_EQUAL(strlen(ctx.message), HN_MESSAGE_MAX - 1);
+    CU_ASSERT(begins_with(ctx.message, "/aaaa") && strstr(ctx.message, "e..."));
+    CU_ASSERT(ends_in(ctx.message, "/file.h5: cannot be opened: File name too long"));
+    hn_fail_in(&ctx, "%s", other);
+    CU_ASSERT_EQUAL(strlen(ctx.message), HN_MESSAGE_MAX - 1);
+    CU_ASSERT(begins_with(ctx.message, "/other") && strstr(ctx.message, "/file.h5: /aaaa"));
+    CU_ASSERT(ends_in(ctx.message, "/file.h5: cannot be opened: File name too long"));
+    hn_note(&ctx, "left out: %s and %s are one file", path, other);
+    CU_ASSERT(begins_with(note, "left out: /aaaa") && strstr(note, "/file.h5 and /other"));
+    CU_ASSERT(ends_in(note, "/file.h5 are one file"));
+    // Names with blanks, and a word that is short enough: the middle of all.
+    for (int i = 0; i + 1 < LONG; i++)
+        path[i] = i % 8 ? 'x' : ' ';
+    hn_fail(&ctx, HN_DATA, "begin%s: is empty", path);
+    CU_ASSERT_EQUAL(strlen(ctx.message), HN_MESSAGE_MAX - 1);
+    CU_ASSERT(begins_with(ctx.message, "begin xxxxxxx ") && strstr(ctx.message, "..."));
+    CU_ASSERT(ends_in(ctx.message, "xxxxxx: is empty"));
+    // No part of a character, of either side; bytes that are none are no harm.
+    for (int at = 0; at < 3; at++) {
+        snprintf(euros, sizeof euros, "%.*s", at, "ab");
+        for (int i = at; i + 4 < LONG; i += 3)
+            memcpy(euros + i, "\xE2\x82\xAC", 4);
+        hn_fail(&ctx, HN_DATA, "%s: is empty", euros);
+        CU_ASSERT(strlen(ctx.message) < HN_MESSAGE_MAX && strlen(ctx.message) > HN_MESSAGE_MAX - 8);
+        CU_ASSERT(hn_is_utf8(ctx.message) && strstr(ctx.message, "\xAC...\xE2"));
+        CU_ASSERT(ends_in(ctx.message, "\xE2\x82\xAC: is empty"));
+    }
+    memset(euros, '\xAC', sizeof euros - 1);
+    hn_fail(&ctx, HN_DATA, "%s: is empty", euros);
+    CU_ASSERT(strlen(ctx.message) > HN_MESSAGE_MAX - 8 && ends_in(ctx.message, "\xAC: is empty"));
 }
 
 static void hear(void *data, const char *text) {
@@ -111,7 +154,7 @@ static void test_exit_codes(void) {
 static const struct hn_test tests[] = {
     {"counted", test_counted},       {"messages stay whole", test_messages_stay_whole},
     {"what does not fit", test_cut}, {"a note once", test_note_once},
-    {"exit codes", test_exit_codes},
+    {"long paths", test_long_paths}, {"exit codes", test_exit_codes},
 };
 
 HN_TEST_MAIN("messages", tests)
