@@ -220,11 +220,9 @@ static enum hn_code measure_noise(struct hn_context *ctx, const struct doctor_pa
                                      .rounds = p->rounds,
                                      .threads = ctx->threads,
                                      .quiet = true};
-    if (hn_alternate_spawn(ctx, hn_this_program, synth, errors) != 0)
-        return hn_fail(ctx, HN_INTERNAL, "the synthetic file for the noise could not be made");
-    if (hn_alternate_run(ctx, &spec, &rounds))
-        return ctx->code;
-    return judge_noise(ctx, &rounds, noise);
+    return hn_alternate_call(ctx, synth, errors) || hn_alternate_run(ctx, &spec, &rounds)
+               ? ctx->code
+               : judge_noise(ctx, &rounds, noise);
 }
 
 static enum hn_code add_rates(struct hn_context *ctx, struct checkup *c) {

@@ -25,8 +25,9 @@ static int wait_for(struct hn_context *ctx, pid_t child) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int hn_alternate_spawn(struct hn_context *ctx, const char *program, char *const *argv,
-                       const char *errors) {
+// Returns the program's exit status, 128 + the signal that killed it, or -1 if it could not be
+// started.
+static int spawn(struct hn_context *ctx, char *const *argv, const char *errors) {
     posix_spawn_file_actions_t actions;
     pid_t child;
     if (posix_spawn_file_actions_init(&actions))
@@ -36,36 +37,33 @@ int hn_alternate_spawn(struct hn_context *ctx, const char *program, char *const 
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) ||
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors,
                                          O_WRONLY | O_CREAT | O_TRUNC, 0600) ||
-        posix_spawnp(&child, program, &actions, NULL, argv, environ);
+        posix_spawnp(&child, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     return failed ? -1 : wait_for(ctx, child);
 }
 
-static void last_line(const char *path, char *text, size_t size) {
-    char line[512];
+enum { LINE = 2 * HN_MESSAGE_MAX }; // a message, and the program's name before it
+
+static void last_line(const char *path, char text[LINE]) {
+    char line[LINE];
     text[0] = '\0';
     FILE *file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         if (*line)
-            snprintf(text, size, "%s", line);
+            memcpy(text, line, sizeof line);
     }
     if (file)
         fclose(file);
 }
 
-enum hn_code hn_alternate_program(struct hn_context *ctx, char *const *argv, const char *folder,
-                                  struct hn_results *out) {
-    char why[512];
-    char *errors = hn_format(ctx, "%s.err", folder);
-    char *path = hn_format(ctx, "%s/results.h5", folder);
-    if (!errors || !path)
-        return ctx->code;
-    int status = hn_alternate_spawn(ctx, argv[0], argv, errors);
+enum hn_code hn_alternate_call(struct hn_context *ctx, char *const *argv, const char *errors) {
+    char why[LINE];
+    int status = spawn(ctx, argv, errors);
     if (status < 0)
         return hn_fail(ctx, HN_USAGE, "%s: cannot be started; give the path of a hardneg program",
                        argv[0]);
-    last_line(errors, why, sizeof why);
+    last_line(errors, why);
     (void)unlink(errors);
     if (hn_check_stop(ctx)) // of a program that ended before it could say so, too
         return ctx->code;
@@ -74,7 +72,17 @@ enum hn_code hn_alternate_program(struct hn_context *ctx, char *const *argv, con
     if (status != HN_OK && status != HN_PARTIAL)
         return hn_fail(ctx, HN_USAGE, "%s ended with code %d: %s", argv[0], status,
                        *why ? why : "without a word");
-    return hn_results_read(ctx, path, out);
+    return HN_OK;
+}
+
+enum hn_code hn_alternate_program(struct hn_context *ctx, char *const *argv, const char *folder,
+                                  struct hn_results *out) {
+    char *errors = hn_format(ctx, "%s.err", folder);
+    char *path = hn_format(ctx, "%s/results.h5", folder);
+    return !errors || !path || hn_alternate_call(ctx, argv, errors) ||
+                   hn_results_read(ctx, path, out)
+               ? ctx->code
+               : HN_OK;
 }
 
 enum { ARGS = 64 };

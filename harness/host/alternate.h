@@ -27,13 +27,11 @@ HN_MUST_USE enum hn_code hn_alternate_run(struct hn_context *ctx,
                                           const struct hn_alternate_spec *spec,
                                           struct hn_alternate *out);
 
-// Runs argv[0], which ends as `hardneg run` does with -o folder, without a shell, and reads its
-// results, be they partial. HN_USAGE as above.
+// Runs argv[0], a hardneg program, without a shell: its standard output is dropped, its messages go
+// to file `errors`, which is removed; an interrupt of this program ends it, too. HN_OK also where
+// it ends with HN_PARTIAL; HN_USAGE as above.
+HN_MUST_USE enum hn_code hn_alternate_call(struct hn_context *ctx, char *const *argv,
+                                           const char *errors);
+// The same of `hardneg run` with -o folder, whose results it reads, be they partial.
 HN_MUST_USE enum hn_code hn_alternate_program(struct hn_context *ctx, char *const *argv,
                                               const char *folder, struct hn_results *out);
-
-// Runs a program without a shell, its standard output dropped, its messages in file `errors`; an
-// interrupt of this program ends it, too. Returns its exit status, 128 + the signal that killed it,
-// or -1 if it could not be started.
-int hn_alternate_spawn(struct hn_context *ctx, const char *program, char *const *argv,
-                       const char *errors);
