@@ -92,6 +92,14 @@ reproduce bs-theorem1 --quick --seeds 1 -o f4 --term none
 check "a statement about graphs rests on no encoder, and needs no data" says 'verdict: fails$'
 reproduce gc-theorem4 --results f1/results.h5 --against f2/results.h5
 check "beside earlier verdicts" says '^0 of 1 verdicts differ from those of f2/results.h5'
+cp out of-files
+reproduce gc-theorem4 --results f1/ --against f2
+check "folders of runs in place of files" is 0
+check "with what the files say" cmp -s out <(sed 's,f2/results.h5,f2,' of-files)
+mkdir begun begun/cells
+reproduce gc-theorem4 --results begun
+check "a folder whose run has not ended" is 3
+check "is named" complains 'begun: has no results.h5: its run @unfinished'
 reproduce gc-theorem4 --replicates --data data -o f3
 check "one file is no family" is 2
 check "that is said" complains 'data: --replicates wants a folder of at least two'

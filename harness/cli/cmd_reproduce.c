@@ -46,7 +46,8 @@ static const struct hn_option reproduce_options[] = {
             "are judged over encoders, and the sampler's seeds averaged within each")},
     {OPTION(OUTPUT, "DIR", "folder of the run; cells that exist are not run again"),
      .initial = "results/reproduce"},
-    {OPTION(FILE, results, "results", "judge these results instead of running anything")},
+    {OPTION(FILE, results, "results",
+            "judge these results, or those of a run's folder, instead of running anything")},
     {OPTION(FILE, against, "against",
             "earlier results, of one encoder perhaps: say which verdicts changed")},
     {OPTION(BOOL, quick, "quick", NULL, "3 seeds of 40 batches, and small trainings")},
@@ -308,7 +309,7 @@ static enum hn_code finish(struct hn_context *ctx, struct work *w) {
 
 static enum hn_code tell_changes(struct hn_context *ctx, const struct work *w) {
     struct hn_results earlier;
-    if (hn_results_read(ctx, w->p->against, &earlier))
+    if (hn_results_open(ctx, w->p->against, &earlier))
         return ctx->code;
     hn_claims_print_changes(w->outcome, w->outcomes, &earlier, w->p->against);
     return HN_OK;
@@ -334,7 +335,7 @@ static enum hn_code tell(struct hn_context *ctx, const struct work *w) {
 static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
     struct hn_results given = {0};
     bool measures = !w->p->results;
-    if (!measures && hn_results_read(ctx, w->p->results, &given))
+    if (!measures && hn_results_open(ctx, w->p->results, &given))
         return ctx->code;
     if (!HN_ZALLOC(ctx, w->outcome, w->entries) ||
         (measures && (hn_cell_store_prepare(ctx, w->rep.folder) ||
