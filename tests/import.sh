@@ -318,6 +318,14 @@ test_hdf5() {
     cd ..
 }
 
+# What importers and readers refuse, or take with a note.
+test_refusals() {
+    with_python "refusals" || return
+    mkdir -p refused && cd refused || return
+    check "every refusal says what is wrong" "$python" "$here/import_refused.py" "$hardneg"
+    cd ..
+}
+
 # The same arrays and labels through every format, and through Python.
 test_doors() {
     with_python "formats and Python" || return
@@ -329,5 +337,5 @@ test_doors() {
     cd ..
 }
 
-run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels test_extras test_texts test_hdf5 test_doors
+run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels test_extras test_texts test_hdf5 test_refusals test_doors
 finish
