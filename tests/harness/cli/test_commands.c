@@ -28,16 +28,16 @@
 enum { FEW = 4, ALL = 150, WORDS = 40, LINE = 500 };
 #define SHA "0000000000000000000000000000000000000000000000000000000000000000"
 
-// Standard output and errors of commands go nowhere.
+// Standard output of commands goes to a file, and errors go nowhere.
 static int kept[2];
-static void be_silent(void) {
-    int nowhere = open("/dev/null", O_WRONLY);
+static void be_silent(const char *output) {
     fflush(NULL);
     for (int i = 0; i < 2; i++) {
+        int to = open(i ? "/dev/null" : output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
         kept[i] = dup(STDOUT_FILENO + i);
-        CU_ASSERT_FATAL(kept[i] >= 0 && dup2(nowhere, STDOUT_FILENO + i) >= 0);
+        CU_ASSERT_FATAL(kept[i] >= 0 && dup2(to, STDOUT_FILENO + i) >= 0);
+        CU_ASSERT_EQUAL(close(to), 0);
     }
-    CU_ASSERT_EQUAL(close(nowhere), 0);
 }
 static void speak(void) {
     fflush(NULL);
@@ -79,7 +79,7 @@ static enum hn_code run_words(struct hn_context *ctx, const char *line) {
 }
 
 static enum hn_code run_silently(struct hn_context *ctx, const char *line) {
-    be_silent();
+    be_silent("/dev/null");
     enum hn_code code = run_words(ctx, line);
     speak();
     return code;
@@ -387,6 +387,81 @@ static void test_refused(void) {
     leave_place();
 }
 
+// Calls that say something: on standard output, or in a file that they write.
+static const struct {
+    const char *line, *file, *part;
+} answers[] = {
+    {"list metric fn_ratio", NULL, "unit share, better: smaller"},
+    {"list metric purity", NULL, "by name only, table /"},
+    {"info scored.h5", NULL, "scores         of 2 pairs"},
+    {"info scored.h5 --json", NULL, "\"scored_pairs\": 2"},
+    {"price r.h5 --sheet 10 -o out/s.tsv --json", NULL, "\"pairs\": 10"},
+    {"sheet pictures.h5 --images cifar -b 16 -o out/s.html", "out/s.html",
+     "src=\"data:image/bmp;base64,Qk"},
+    {"reproduce both mixed --claims many.yaml --results page", NULL, "all 2 claims hold"},
+    {"reproduce both --claims many.yaml --results page", NULL, "holds        sums of columns"},
+    {"reproduce mixed --claims many.yaml --results page", NULL, "  what the claims rest on"},
+    {"reproduce nowhere --claims many.yaml --results page", NULL,
+     "column 'no_such' is missing from table 'runs'"},
+    {"reproduce listed --claims many.yaml --results page", NULL, "another program"},
+    {"reproduce both mixed --claims many.yaml --results page --json", NULL,
+     "\"verdict\": \"holds\""},
+};
+
+static const char many_claims[] =
+    "paper: T\nentries:\n"
+    "  - id: both\n    title: t\n    source: s\n    claims:\n"
+    "      - {name: a, statement: sums of columns, test: above, exact: true, of: {column: "
+    "cos_mean + 2 * fn_ratio, rows: {sampler: knn}}, than: {value: -9}}\n"
+    "      - {name: b, statement: products, test: below, exact: true, of: {column: "
+    "cos_mean * fn_ratio, rows: {sampler: knn}}, than: {value: 9}}\n"
+    "  - id: mixed\n    title: t\n    source: s\n    statement: what the claims rest on\n"
+    "    claims:\n"
+    "      - {name: c, statement: x, test: above, exact: true, of: {column: fn_ratio, rows: "
+    "{sampler: knn}}, than: {value: 9}}\n"
+    "  - id: nowhere\n    title: t\n    source: s\n    claims:\n"
+    "      - {name: d, statement: x, test: above, of: {column: fn_ratio + no_such}, than: {value: "
+    "0}}\n"
+    "  - {id: listed, title: t, source: s, kind: listed, needs: code, missing: another program}\n";
+
+static bool holds(const char *path, const char *part) {
+    char text[1 << 16];
+    FILE *f = fopen(path, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    size_t n = fread(text, 1, sizeof text - 1, f);
+    text[n] = '\0';
+    CU_ASSERT_EQUAL(fclose(f), 0);
+    return strstr(text, part) != NULL;
+}
+
+static void test_answers(void) {
+    make_place();
+    put("many.yaml", many_claims);
+    CU_ASSERT_EQUAL(mkdir("cifar", 0777), 0);
+    put_pictures("cifar");
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    put_lines("pictures.tsv", PICTURES, 5);
+    HN_CHECK(&ctx, run_silently(&ctx, "import -e pictures.tsv -o pictures.h5 -q"));
+    HN_CHECK(&ctx, run_silently(&ctx, "import --queries four.tsv --corpus four.tsv --query-ids "
+                                      "ids.txt --corpus-ids ids.txt --qrels qrels.tsv --scores "
+                                      "scores.tsv -o scored.h5 -q"));
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        empty_out();
+        be_silent("said.txt");
+        enum hn_code code = run_words(&ctx, answers[i].line);
+        speak();
+        bool good =
+            code == HN_OK && holds(answers[i].file ? answers[i].file : "said.txt", answers[i].part);
+        if (!good)
+            fprintf(stderr, "    %s: code %d: %s\n", answers[i].line, (int)code,
+                    code ? ctx.message : "does not say so");
+        CU_ASSERT_TRUE(good);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+    leave_place();
+}
+
 static void test_lacks(void) {
     make_place();
     char *path = getenv("PATH"), *before = path ? strdup(path) : NULL;
@@ -425,9 +500,10 @@ static void test_lacks(void) {
     leave_place();
 }
 
-static const struct hn_test tests[] = {{"refused", test_refused}, {"lacks", test_lacks}};
+static const struct hn_test tests[] = {
+    {"refused", test_refused}, {"answers", test_answers}, {"lacks", test_lacks}};
 
 int main(int argc, char **argv) {
     hn_h5_quiet();
-    return hn_test_main(argc, argv, "commands", tests, 2);
+    return hn_test_main(argc, argv, "commands", tests, 3);
 }
