@@ -818,6 +818,10 @@ END
 test_doctor() {
     expect "doctor" 0 'BLAS kernels' doctor --no-noise
     check "doctor: clock, pages, counters" grep -cqE 'clock|huge pages|instructions' out
+    (ulimit -f 20; "$hardneg" doctor --rounds 1 >out 2>err)
+    rc=$?
+    check "doctor: a file for the noise that cannot be written" is 2
+    check "doctor: with the reason" complains 'ended with code 74: .*s\.h5: writing failed'
     with_python "doctor --json" || return
     run doctor --rounds 1 --json
     check "doctor --json" "$python" -c "import json
