@@ -312,16 +312,17 @@ def judge_values(columns, metrics, make_cell, job):
 
 def judge_cells(columns, wanted, code):
     """What is wrong with how cells ended; wanted: how many are to be in each table."""
-    bad = 0
+    ended = collections.Counter()
     for table, count in wanted.items():
         status = list(columns[table + "/status"][0]) if table + "/status" in columns else []
         if len(status) != count:
             yield f"{len(status)} cells of {table}, not {count}"
         if any((s == "ok") == bool(why) for s, why in zip(status, columns[table + "/error"][0] if status else [])):
             yield f"{table}: a cell that is not ok does not say why, or one that is does"
-        bad += status.count("failed")
-    if (code == 0) != (bad == 0):
-        yield f"exit code {code} with {bad} failed cells"
+        ended.update(status)
+    partly = ended["failed"] > 0 or list(ended) == ["not_applicable"]
+    if (code == 0) == partly:
+        yield f"exit code {code} with {dict(ended)}"
 
 
 def judge(path, codes, messages, job, wanted, names, metrics):
