@@ -156,6 +156,13 @@ test_bad_snapshots() {
     bad_file "empty file" 'is empty' empty.h5
     head -c 5000 s.h5 >cut.h5
     bad_file "truncated file" 'cut\.h5' cut.h5
+    # What a message cannot hold is the middle of a path, not the reason behind it.
+    local long
+    long=$(printf '/abcdefgh%.0s' {1..500})
+    expect "a long path: the reason" 3 '^hardneg info: /abcdefgh.*[.]{3}.*/abcdefgh: cannot be opened: File name too long; check the path$' info "$long"
+    expect "two long paths: both reasons" 3 '^hardneg merge: /abcdefgh.*/abcdefgh: cannot be opened: File name too long' merge "$long" "$long" -o none.h5
+    expect "a long path of a job" 2 'the job file cannot be opened: File name too long$' run -c "$long" -o none
+    expect "a long path to write" 2 '/abcdefgh/s.h5: cannot be written: File name too long; check the folder$' synth -o "$long/s.h5"
     with_python "spoiled snapshots" || return
     spoiled s.h5 schema.h5 "f.attrs['schema'] = 'something-else'"
     bad_file "wrong schema" 'schema' schema.h5
