@@ -240,6 +240,9 @@ test_all_on_front() {
     check "but a sentence" grep -q 'All settings are on the front: none is better' marked/index.html
     check "where some are not, a column" grep -q 'Front</button>' grid/index.html
     check "and no sentence" test "$(grep -c 'All settings are on the front' grid/index.html)" = 0
+    with_browser "the line through all of them" || return
+    browse marked/index.html 'say(document.querySelector(".first .stair").getAttribute("d").replace(/[-.0-9]+/g, ""));'
+    check "is drawn" says '\[M,HV\]'
 }
 
 test_browser() {

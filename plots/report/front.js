@@ -182,11 +182,14 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
         for (let power = Math.ceil(lo); power <= hi; power++) tics.push(10 ** power);
         return {place, tics, text: x => x >= 1 ? String(x) : x.toFixed(Math.round(-Math.log10(x)))};
     };
+    // A table whose settings are all on the front has no column of marks.
+    const marked = rowsOf.querySelector(".front");
+    const markOf = row => marked ? row.querySelector(`.front[data-measure="${measure()}"]`)?.textContent ?? "" : "●";
     const draw = () => {
         const x = against.value, shown = rows.filter(row => own(row).front === of.value && parseFloat(own(row).step) === stepNow());
         const points = shown.map(row => {
-            const n = numbers(row), front = row.querySelector(`.front[data-measure="${measure()}"]`)?.textContent ?? "";
-            return {row, n, x: x === "fn" ? 100 * n.fn.value : 1e3 * n.cost, y: n.hard.value, front};
+            const n = numbers(row);
+            return {row, n, x: x === "fn" ? 100 * n.fn.value : 1e3 * n.cost, y: n.hard.value, front: markOf(row)};
         }).filter(p => isFinite(p.x) && isFinite(p.y) && (x !== "log" || p.x > 0));
         chart.replaceChildren(tip);
         if (!points.length) {
