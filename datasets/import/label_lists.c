@@ -50,6 +50,9 @@ static enum hn_code cut(struct hn_context *ctx, char *text, const char *separato
 enum hn_code hn_label_lists_cut(struct hn_context *ctx, const struct hn_import *o,
                                 const struct hn_array *texts, struct hn_label_lists *out) {
     int64_t n = texts->shape[0], capacity = 0;
+    if (!*o->label_separator)
+        return hn_fail(ctx, HN_USAGE,
+                       "--label-separator is empty: give the text between two labels, e.g. '|'");
     if (!texts->text)
         return hn_fail(ctx, HN_DATA,
                        "%s: labels are integers, one for each row; without --label-separator",
