@@ -242,12 +242,17 @@ def show():
         print(f"| {a} to {b} | {', '.join(chosen[a])} | " + " | ".join(text) + " |")
 
 
-def show_pairs():
-    """Of all pairs of settings, all one and the same: how many intervals leave out 0."""
-    values = load()[3]
-    pairs = [values(a, kind.outcomes) - values(b, kind.outcomes) for a, b in itertools.combinations(kind.settings, 2)]
-    apart = sum(abs(d.mean(0)) > [half(c) for c in d.T] for d in pairs)
-    print(f"\nof {len(pairs)} pairs, intervals that leave out 0: {', '.join(map(str, apart))}")
+def show_rounds():
+    """Of twins, each round by itself: how many 95 % intervals leave out 0, to Uniform and of all pairs."""
+    rows, parts, whole, _ = load()
+    (column,) = kind.outcomes
+    value = {(row["setting"], row["set"], row["seed"]): float(row[column]) for row in rows if row["set"] != "tune"}
+    for seed in whole:
+        of = {name: np.array([value[name, part, seed] for part in parts]) for name in kind.settings}
+        apart = {(a, b): abs((of[a] - of[b]).mean()) > half(of[a] - of[b]) for a, b in itertools.combinations(kind.settings, 2)}
+        p = holm([stats.ttest_1samp(of[name] - of["uniform"], 0).pvalue for name in list(kind.settings)[1:]])
+        print(f"\nround {seed}: 0 is left out by {sum(v for (a, _), v in apart.items() if a == 'uniform')} of {len(of) - 1} intervals to uniform, "
+              f"{sum(apart.values())} of {len(apart)} of pairs; after Holm {sum(p < .05)} differ")
 
 
 def draw(target):
@@ -275,4 +280,4 @@ elif len(sys.argv) > 2:
 else:
     show()
     if sys.argv[1] == "twins":
-        show_pairs()
+        show_rounds()
