@@ -4,7 +4,7 @@
 
     trials-batches.py KIND                      prints rank correlations, of trials-KIND.csv and trials-batches-KIND.csv
     trials-batches.py KIND HARDNEG DATA OUT     measures the samplers' batches on Uniform's encoder of each set, and writes trials-batches-KIND.csv
-    trials-batches.py --outcome                 prints the trainings of all kinds as `hardneg board --outcome` reads them
+    trials-batches.py --outcome                 prints the trainings of the board's training column as `hardneg board --outcome` reads them
 
 DATA and OUT are those of `trials.py KIND`. Needs numpy and scipy."""
 import csv
@@ -19,12 +19,12 @@ from scipy import stats
 HERE = pathlib.Path(__file__).parent
 BATCHES = {"true_mean": "mean cosine of true negatives", "true_lme": "their log-mean-exp", "hard_true_mean": "the hardest", "gap": "gap of the loss",
            "cost_s": "seconds a batch", "fn_ratio": "false negatives"}
-# Of a kind: the job, what a set is for it, the settings' batch size and loss, outcomes, what batches are measured.
+# Of a kind: the job, what a set is for it, the settings' batch size and loss, outcomes, what batches are measured; apart: not in the board's training column.
 KINDS = {
     "samplers": {"job": "train-trials.yaml", "set": ["task.pairs.data=beir/{}", "task.pairs.held=0.2"], "batches": ["batch_size=128"], "data": "set",
                  "outcomes": {"true_mrr_10": "MRR@10, all packages", "mrr_test": "MRR, test packages"}, "measured": list(BATCHES)[:-1]},
     "functions": {"job": "train-trials.yaml", "set": ["task.pairs.data=beir/{}", "task.pairs.held=0.2"], "batches": ["batch_size=128"], "data": "functions-",
-                  "outcomes": {"true_mrr_10": "MRR@10, all functions", "mrr_test": "MRR, test functions"}, "measured": list(BATCHES)[:-1]},
+                  "outcomes": {"true_mrr_10": "MRR@10, all functions", "mrr_test": "MRR, test functions"}, "measured": list(BATCHES)[:-1], "apart": True},
     "documents": {"job": "train-trials-documents.yaml", "set": ["task.node.data=documents/{}"], "batches": ["batch_size=128"], "data": "documents-",
                   "outcomes": {"probe_acc": "probe, documents"}, "measured": list(BATCHES)},
     "images": {"job": "train-trials-images.yaml", "set": ["task.views-mlp.data=images/{}"], "data": "images-",
@@ -75,7 +75,7 @@ def measure(name, program, data, out):
 
 
 def outcome():
-    kinds = {name: kind for name, kind in KINDS.items() if (HERE / f"trials-{name}.csv").exists()}
+    kinds = {name: kind for name, kind in KINDS.items() if not kind.get("apart") and (HERE / f"trials-{name}.csv").exists()}
     titles = [title for kind in kinds.values() for title in kind["outcomes"].values()]
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["entry", "data", "seed", *titles])
