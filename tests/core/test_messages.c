@@ -47,7 +47,6 @@ static void test_messages_stay_whole(void) {
 
 // What does not fit says so, and keeps no part of a character.
 static void test_cut(void) {
-    struct hn_context ctx;
     char text[12] = "";
     hn_append(text, sizeof text, "%s", "eleven fit.");
     CU_ASSERT_STRING_EQUAL(text, "eleven fit.");
