@@ -54,8 +54,8 @@ pkg_libs = $(call once,pkg_libs,$(call pkg,--libs-only-l))
 
 # Fields that an initialiser leaves out are zero, on purpose, and constants of enumerations are numbers. What gcc 14
 # refuses is refused by every compiler: a pointer to another struct is how a library of another version shows.
-warnings := -Wall -Wextra -Wno-missing-field-initializers -Wno-enum-float-conversion -Wshadow -Wconversion \
-	-Wno-sign-conversion -Wstrict-prototypes \
+warnings := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion \
+	-Wno-sign-conversion -Wno-enum-float-conversion -Wstrict-prototypes \
 	-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration
 # What goes into the library goes into the program as well: position-independent, and hidden but for
 # what library/hardneg.h declares. Nobody reads the flags of floating-point exceptions: GCC need not keep

@@ -65,8 +65,9 @@ def _load() -> Any:
         lib = ctypes.CDLL(_find())
     except OSError as error:
         raise ImportError(f"{error}. hardneg needs its library, which `make` builds or a wheel holds, and of the system "
-                          "GSL, libyaml, nettle, OpenMP and OpenBLAS (Debian: libgsl27 libyaml-0-2 libnettle8 libgomp1 "
-                          "libopenblas0-openmp)") from None
+                          "GSL, libyaml, nettle, OpenMP and OpenBLAS (Debian 12: libgsl27 libyaml-0-2 libnettle8 libgomp1 "
+                          "libopenblas0-openmp; Debian 13 has libgsl28). A wheel runs on the release that it was built on: "
+                          "elsewhere build it again") from None
     handle, integer, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p
     pointer = ctypes.c_void_p
     for name, result, arguments in (
