@@ -96,7 +96,8 @@ static void put_none(FILE *html, const struct hn_record_column *c, const json_t 
                                       [HN_NONE_NEEDED] = "uniform will do",
                                       [HN_NONE_WITHIN] = "none: every sampler has more"};
     const struct hn_league *p = of;
-    enum hn_answer_none none = json_integer_value(json_object_get(answer, c->key));
+    enum hn_answer_none none =
+        (enum hn_answer_none)json_integer_value(json_object_get(answer, c->key));
     fputs("<td colspan=4>", html);
     if (none == HN_NONE_OPEN && !p->o->per_anchor[p->first]) {
         fputs("<a href=\"#why\" data-command=\"", html);
