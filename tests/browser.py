@@ -33,6 +33,8 @@ class Browser:
         for domain in "Page", "Runtime":
             self.call(domain + ".enable")
         self.call("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=False)
+        # Pages scroll smoothly: on a busy machine a scroll that a key began moved an element from below the pointer.
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
         self.open(page)
 
     def receive(self):
