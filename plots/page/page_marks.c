@@ -14,7 +14,7 @@
 // from which a leader is drawn; what is clear of it about its point; step of its boxes; within
 // which a label tells whose it is.
 static const double height = 0.14, nearest = 0.11, farther = 0.09, visible = 0.14, clear = 0.1,
-                    box_step = 0.04, close_by = 0.9, beside = 0.4;
+                    box_step = 0.04, close_by = 0.9, beside = 0.4, gap = 0.08;
 
 // Cost of a square inch that a label covers; an inch of distance costs 1.
 static const double line_cost = 100, close_cost = 60, leader_cost = 500, solid_cost = 1000;
@@ -239,7 +239,9 @@ static void place_label(struct placement *p, struct hn_word *m) {
     m->fault = fault_of(p, m);
     if (m->hidden)
         return;
-    add(p, m->box, 2 * solid_cost, m);
+    const struct hn_rectangle *r = &m->box;
+    add(p, *r, 2 * solid_cost, m);
+    add(p, (struct hn_rectangle){r->left - gap, r->bottom, r->right + gap, r->top}, close_cost, m);
     for (int i = 0; i < leader_boxes(m->leader); i++)
         add(p, leader_box(m->leader, i), leader_cost, m);
 }
