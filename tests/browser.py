@@ -336,7 +336,7 @@ def main():
     b.key(" ", " ")
     data = json.loads(b.run("document.getElementById('by-seed').textContent"))
     seed, at = data["columns"].index("seed"), data["columns"].index("fn_ratio")
-    one, other = (dict(zip(data[r][seed], data[r][at])) for r in rows)
+    one, other = (dict(zip(data[r][seed] or data["s0"][seed], data[r][at])) for r in rows)
     values = [one[s] - other[s] for s in one if s in other]
     mean = sum(values) / len(values)
     said = b.run(Q + "('.picked').textContent")

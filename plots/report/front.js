@@ -126,8 +126,8 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
                 return {value: sign * parseFloat(cell.v), half: parseFloat(cell.h), n: null};
             }
         const at = bySeed.columns.indexOf(name), one = bySeed[a.cells[0].id], two = bySeed[b.cells[0].id];
-        const other = new Map(two[0].map((seed, i) => [seed, two[at][i]]));
-        const values = one[0].map((seed, i) => [one[at][i], other.get(seed) ?? null]).filter(([x, y]) => x !== null && y !== null).map(([x, y]) => x - y);
+        const seeds = setting => setting[0] ?? bySeed.s0[0], other = new Map(seeds(two).map((seed, i) => [seed, two[at][i]]));
+        const values = seeds(one).map((seed, i) => [one[at][i], other.get(seed) ?? null]).filter(([x, y]) => x !== null && y !== null).map(([x, y]) => x - y);
         const n = values.length, mean = values.reduce((sum, x) => sum + x, 0) / n;
         const spread = Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1));
         return {value: mean, half: n < 3 ? NaN : student(n - 1) * spread / Math.sqrt(n), n};

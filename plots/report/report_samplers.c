@@ -235,8 +235,24 @@ static enum hn_code put_table(FILE *html, struct hn_context *ctx, const struct s
     return HN_OK;
 }
 
+// True if the finished cells of both have the same seeds.
+static bool of_same_seeds(const struct hn_table *t, struct hn_replicates a,
+                          struct hn_replicates b) {
+    for (int64_t i = 0, k = 0;; i++, k++) {
+        while (i < a.n && !hn_row_is_ok(t, a.row[i]))
+            i++;
+        while (k < b.n && !hn_row_is_ok(t, b.row[k]))
+            k++;
+        if (i == a.n || k == b.n)
+            return i == a.n && k == b.n;
+        if (fabs(hn_table_real(t, a.row[i], "seed") - hn_table_real(t, b.row[k], "seed")) > 0)
+            return false;
+    }
+}
+
 // Values by seed, from which the page takes the difference of two rows: {"columns": [..], "s12":
-// [[seed, ..], [value, ..], ..]}, a list a column. Six digits are two more than it shows.
+// [[seed, ..], [value, ..], ..]}, a list a column; null for the seeds of s0. Six digits are two
+// more than it shows.
 static void put_by_seed(FILE *html, const struct hn_overview *o) {
     const char *column[8] = {"seed", "fn_ratio"};
     int n = 2;
@@ -248,10 +264,11 @@ static void put_by_seed(FILE *html, const struct hn_overview *o) {
     fputs("]", html);
     for (int64_t s = 0; s < o->settings; s++) {
         struct hn_replicates cells = hn_overview_cells(o, s);
-        fprintf(html, ",\n\"s%" PRId64 "\":", s);
-        for (int c = 0; c < n; c++) {
+        bool same = s > 0 && of_same_seeds(&o->results->runs, hn_overview_cells(o, 0), cells);
+        fprintf(html, ",\n\"s%" PRId64 "\":[%s", s, same ? "null" : "");
+        for (int c = same; c < n; c++) {
             const char *joint = "";
-            fputs(c ? ",[" : "[[", html);
+            fputs(c ? ",[" : "[", html);
             for (int64_t i = 0; i < cells.n; i++)
                 if (hn_row_is_ok(&o->results->runs, cells.row[i])) {
                     double value = hn_table_real(&o->results->runs, cells.row[i], column[c]);
