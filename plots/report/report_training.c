@@ -193,23 +193,22 @@ static void put_best(FILE *html, const struct problem *p, int64_t best) {
 static void put_undecided(FILE *html, const struct problem *p, int64_t best, int64_t seeds) {
     hn_html(html, "%s has %s ", hn_trained_label(p->t, best).text, p->column);
     put_mean(html, p, last_of(p, best));
-    hn_html(html,
-            " with %s. Run at least three seeds to see whether training improves on the baselines "
-            "and which setting is best.",
-            hn_counted(seeds, "seed").text);
+    hn_html(html, " with %s.", hn_counted(seeds, "seed").text);
 }
 
-static void put_problem(FILE *html, const struct problem *p) {
+// True if it has too few seeds.
+static bool put_problem(FILE *html, const struct problem *p) {
     struct hn_trained_row row;
     int64_t best = highest(p, p->improved > 0);
     if (best < 0)
-        return;
+        return false;
     hn_html(html, "<p>%s: ", hn_trained_title(p->t, p->base).text);
     int64_t seeds = last_of(p, best).n;
     struct hn_mean d = closest_gain(p, best, &row);
     bool baseline = d.n > 0;
     double baseline_mean = baseline ? hn_trained_at(p->t, p->base, p->column, row.step).mean : NAN;
-    if (!isfinite(last_of(p, best).half) || (baseline && !isfinite(d.half))) {
+    bool undecided = !isfinite(last_of(p, best).half) || (baseline && !isfinite(d.half));
+    if (undecided) {
         put_undecided(html, p, best, seeds);
     } else if (!baseline) {
         fputs("no baseline was evaluated before training, so the page cannot tell whether training "
@@ -243,6 +242,7 @@ static void put_problem(FILE *html, const struct problem *p) {
         fputs(" Intervals here hold for all settings together, and are wider than the table's.",
               html);
     fputs("</p>\n", html);
+    return undecided;
 }
 
 bool hn_html_is_training(const struct hn_results *r) {
@@ -253,6 +253,7 @@ enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
                                      const struct hn_results *r) {
     struct hn_trained t;
     int problems = 0;
+    bool undecided = false;
     enum hn_code code = hn_trained_open(ctx, r, &t);
     if (code)
         return code == HN_NOT_APPLICABLE || code == HN_DATA ? HN_OK : code;
@@ -270,8 +271,12 @@ enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
             p.settings += t.base[k] == base;
         for (int64_t k = 0; k < t.settings; k++)
             p.improved += t.base[k] == base && is_improved(&p, k);
-        put_problem(html, &p);
+        undecided |= put_problem(html, &p);
     }
+    if (undecided)
+        fputs("<p>Run at least three seeds to see whether training improves on the baselines and "
+              "which setting is best.</p>\n",
+              html);
     if (problems > MAX_PROBLEMS)
         fprintf(html, "<p>See the tables for %d more tasks, temperatures and batch sizes.</p>\n",
                 problems - MAX_PROBLEMS);

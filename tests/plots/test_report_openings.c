@@ -74,7 +74,8 @@ static void answer_on_trainings(void) {
     begin();
     struct hn_results r = wide_training(own);
     char *text = answer_on(&r);
-    CU_ASSERT(strstr(text, " has own0 0.000 with 1 seed. Run at least three seeds ") != NULL);
+    CU_ASSERT(strstr(text, " has own0 0.000 with 1 seed.</p>\n<p>Run at least three seeds ") !=
+              NULL);
     free(text);
     for (int i = 0; i < OWN; i++)
         HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.table[0], 0, own[i], NAN));
