@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Fuzzes one target, or all: `tests/fuzz/run.sh [RUNS] [TARGET...]` (default: a million executions of each).
-# Needs clang. New inputs go to build/fuzz/corpus; what breaks a promise to build/fuzz/found: mend it, then put
-# the file into tests/fuzz/corpus/TARGET, where the tests replay it for ever.
+# Fuzzes one target, or all: `[MINUTES=60] tests/fuzz/run.sh [RUNS] [TARGET...]` (default: a million executions of each;
+# MINUTES: at most so long, an equal part for each). Needs clang. New inputs go to build/fuzz/corpus, of which those stay
+# that reach something of their own; what breaks a promise to build/fuzz/found: mend it, then put the file into
+# tests/fuzz/corpus/TARGET, where the tests replay it for ever.
 set -eu
 cd "$(dirname "$0")/../.."
 runs=${1:-1000000}
@@ -21,6 +22,9 @@ make --no-print-directory -s build/hardneg DEPS=0
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(ls tests/fuzz/corpus)
 
+limit=(-runs="$runs")
+[ -z "${MINUTES:-}" ] || limit+=(-max_total_time=$((MINUTES * 60 / ${#targets[@]})))
+
 # The sanitizer's memory is kept small and used again: fresh pages cost more than most readers.
 small=quarantine_size_mb=1:thread_local_quarantine_size_kb=16
 fuzz() { # TARGET OPTION...
@@ -35,10 +39,20 @@ fuzz() { # TARGET OPTION...
     local seeds=("tests/fuzz/corpus/$target")
     [ "$target" != job ] || seeds+=(harness/jobs)
     mkdir -p "$out/corpus/$target" "$out/found/$target"
-    ASAN_OPTIONS=${ASAN_OPTIONS:-$small} HN_FUZZ=$target "$out/fuzzer" -runs="$runs" -max_len="${MAX_LEN:-$most}" \
+    ASAN_OPTIONS=${ASAN_OPTIONS:-$small} HN_FUZZ=$target "$out/fuzzer" "${limit[@]}" -max_len="${MAX_LEN:-$most}" \
         -rss_limit_mb=2048 -timeout="${SECONDS_EACH:-20}" -entropic=0 \
         -artifact_prefix="$out/found/$target/" -print_final_stats=1 "$@" \
         "$out/corpus/$target" "${seeds[@]}" >"$out/$target.log" 2>&1
+}
+# Of inputs that reach the same, the shortest stays.
+minimise() { # TARGET
+    local target=$1 least=$out/corpus/$1.least
+    rm -rf "$least"
+    mkdir "$least"
+    ASAN_OPTIONS=$small:allocator_may_return_null=1 HN_FUZZ=$target "$out/fuzzer" -merge=1 -detect_leaks=0 -timeout=20 -rss_limit_mb=2048 \
+        "$least" "$out/corpus/$target" >>"$out/$target.log" 2>&1
+    rm -r "$out/corpus/$target"
+    mv "$least" "$out/corpus/$target"
 }
 # HDF5 itself breaks down on damaged files: fuzzing goes on, and in the end each such input is looked at. Where
 # the first frame that is neither the sanitizer's nor the C library's is in HDF5, it is HDF5's; the whole program
@@ -78,4 +92,6 @@ for target in "${targets[@]}"; do
     *) fuzz "$target" || { tail -n 40 "$out/$target.log"; echo "$target: see $out/$target.log"; exit 1; } ;;
     esac
     grep -E '^#[0-9]+.*(DONE|cov)' "$out/$target.log" | tail -n 1
+    minimise "$target"
+    echo "$target: $(ls "$out/corpus/$target" | wc -l) inputs reach something of their own"
 done
