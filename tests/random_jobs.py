@@ -249,6 +249,7 @@ ITEMS = {"without such pairs": lambda c: not c.pairs(labelled=True),
          "without weight on labelled pairs": lambda c: c.weighting != "none" or not c.pairs(labelled=True)}
 CONDITIONS = {**{words: lambda c, so=so: c.lists or not c.known or so(c) for words, so in ITEMS.items()},
               "for batches": lambda c: not c.lists,
+              "with fewer than two labelled items": lambda c: not c.known or sum(map(bool, c.labels)) < 2,
               "of less than an epoch": lambda c: not c.whole,
               "without visits": lambda c: c.lists or not any(c.batches),
               "without pairs, for lists of negatives, and of more than 2^28 ids": lambda c: c.lists or not c.pairs(),
@@ -385,6 +386,7 @@ def main():
             if a.only is not None:
                 print(messages)
             if (wrong or a.only is not None) and a.keep:
+                os.makedirs(a.keep, exist_ok=True)
                 subprocess.run(["cp", "-r", folder, f"{a.keep}/{number}"], check=True)
     if tally[0] + tally[4] < .6 * len(numbers) and a.only is None:
         failed += 1

@@ -156,7 +156,8 @@ static const struct hn_column columns[] = {
     {"purity_hi", HN_COLUMN_REAL, "1",
      "upper end of its 95 % interval over items; NaN without such pairs", HN_NEITHER},
     {"cos_mean", HN_COLUMN_REAL, "1", "mean cosine of items and neighbours", HN_NEITHER},
-    {"chance", HN_COLUMN_REAL, "1", "purity of neighbours drawn at random", HN_NEITHER},
+    {"chance", HN_COLUMN_REAL, "1",
+     "purity of neighbours drawn at random; NaN with fewer than two labelled items", HN_NEITHER},
 };
 
 const struct hn_study_type hn_study_purity = {

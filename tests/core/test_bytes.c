@@ -78,15 +78,17 @@ static void flip(const char *path, long at) {
     CU_ASSERT(fseek(f, -1, SEEK_CUR) == 0 && fputc(was ^ 1, f) >= 0 && fclose(f) == 0);
 }
 
-// A bit of the line, of the bytes, of the checksum's word, of its digits; a file that ends early.
+// A bit of the line, of the bytes, of the checksum's word, of its first, a middle and its last
+// digit; a file that ends early.
 static void test_damage(void) {
     static const struct {
         long flip;
         int64_t cut;  // bytes; 0: none
         bool sealed;  // the checksum is found
         bool damaged; // and does not fit
-    } cases[] = {{0, 0, true, true},   {LINE + 1, 0, true, true}, {-80, 0, false, false},
-                 {-10, 0, true, true}, {1, 40, false, false},     {1, LINE + 3, false, false}};
+    } cases[] = {{0, 0, true, true},    {LINE + 1, 0, true, true},  {-80, 0, false, false},
+                 {-65, 0, true, true},  {-10, 0, true, true},       {-2, 0, true, true},
+                 {1, 40, false, false}, {1, LINE + 3, false, false}};
     begin();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = in_folder("damaged");
