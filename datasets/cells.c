@@ -8,7 +8,8 @@ void hn_cells_begin(struct hn_cells *c, const char *path, char *text) {
     *c = (struct hn_cells){.at.path = path};
     size_t line = strcspn(text, "\r\n");
     if (line == 5 && strncmp(text, "sep=", 4) == 0) { // for Excel
-        text += line + strspn(text + line, "\r") + 1;
+        text += line + strspn(text + line, "\r");
+        text += *text == '\n';
         c->lines = 1;
     }
     c->rest = text;

@@ -146,6 +146,7 @@ ROW_FILES = [
     ("hex.txt", "1 2\n0x10 4\n", [], "line 2: value 1 is not a number: 0x10", None),
     ("bars.txt", "1|2\n3|4\n", [], "line 2: value 1 is not a number: 3.4$", None),
     ("alone.csv", "a,b\n", [], "holds no line with numbers", None),
+    ("separator.csv", "sep=;", [], "holds no line with numbers", None),
     ("fortran.txt", "1d3 2D-3\n3 4\n", ["--header", "no"], "line 1: value 1 is not a number: 1d3", None),
     ("holes.csv", "0.5,1,-2\n3,,5\n6,7,8.25\n1,1,2\n", [], "line 2: value 2 is missing", None),
     ("last.csv", "0.5,1,-2\n3,4,\n6,7,8.25\n1,1,2\n", [], "line 2: value 3 is missing", None),
