@@ -23,7 +23,7 @@ static struct hn_run run_of(const struct hn_pairs *p, int64_t at, const int32_t 
 int64_t hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool once, struct hn_run run[2]) {
     if (p->start) {
         int64_t at = p->start[a];
-        run[0] = (struct hn_run){0};
+        run[0] = run_of(p, at, p->negative + at, 0);
         run[1] = run_of(p, at, p->negative + at, p->start[a + 1] - at);
     } else {
         int64_t row = (int64_t)a * p->n, next = a + 1;
