@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Snapshots of queries and a corpus: written, read back, and refused where they are not right.
-#include "datasets/retrieval.h"
+#include "datasets/retrieval_private.h"
 #include "tests/snapshot_fixture.h"
 
 #define LONG "https://example.org/a/path/that/is/longer/than/a/message/quotes/of/it/" // of an id
@@ -219,8 +219,49 @@ static void test_rows_without_direction(void) {
     CU_ASSERT_PTR_NULL(fopen(in_folder("zero.h5"), "rb"));
 }
 
+// As items: the pairs of query 0 with passages 1 and 3, whose texts are numbered by the order of
+// the groups 0, 1, 3, 4, 7, 9 of both sides; what /truth has besides is hidden.
+static void test_tuples(void) {
+    static const int32_t query_row[] = {0, 0}, passage_row[] = {1, 3}, query[] = {4, 4},
+                         passage[] = {1, 2};
+    struct hn_snapshot *s;
+    struct hn_items items;
+    struct hn_matrix x;
+    begin(1);
+    {
+        HN_SCOPE(&ctx);
+        HN_CHECK(&ctx, hn_snapshot_open_any(&ctx, write_one("pairs.h5", HN_FLOAT32, 0), &s));
+        const struct hn_tuples *t = &s->retrieval->tuples;
+        CU_ASSERT(t->n == 2 && t->texts == 6 && hn_snapshot_info(s)->n == 2);
+        CU_ASSERT_EQUAL(memcmp(t->row[HN_QUERIES], query_row, sizeof query_row), 0);
+        CU_ASSERT_EQUAL(memcmp(t->row[HN_CORPUS], passage_row, sizeof passage_row), 0);
+        CU_ASSERT_EQUAL(memcmp(t->query, query, sizeof query), 0);
+        CU_ASSERT_EQUAL(memcmp(t->passage, passage, sizeof passage), 0);
+        CU_ASSERT(t->known.n == 6 && t->known.start[6] == 2 && t->known.start[4] == 0);
+        CU_ASSERT(hn_qrels_relevant(&t->known, 4, 1) && hn_qrels_relevant(&t->known, 4, 2));
+        CU_ASSERT(t->hidden.start[6] == 1 && hn_qrels_relevant(&t->hidden, 1, 0));
+        for (int64_t index = 0; index < SERIES; index++) {
+            HN_CHECK(&ctx, hn_snapshot_load(&ctx, s, index, &items));
+            CU_ASSERT(items.n == 2 && items.tuples == t && items.x1.data == items.x.data);
+            for (int side = 0; side < HN_SETS; side++) {
+                const struct hn_matrix *rows = side == HN_QUERIES ? &items.x : &items.x2;
+                HN_CHECK(&ctx, hn_retrieval_rows(&ctx, s->retrieval, side, index, &x));
+                CU_ASSERT(rows->rows == 2 && rows->cols == DIMS);
+                for (int i = 0; i < 2; i++)
+                    CU_ASSERT_EQUAL(
+                        memcmp(hn_row(rows, i), hn_row(&x, t->row[side][i]), DIMS * sizeof *x.data),
+                        0);
+            }
+            hn_items_free(&ctx, &items);
+        }
+        hn_snapshot_close(&ctx, s);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
     {"round_trip", test_round_trip},
+    {"tuples", test_tuples},
     {"other_kinds", test_other_kinds},
     {"bad_files", test_bad_files},
     {"ids", test_ids},
