@@ -147,9 +147,8 @@ enum hn_code hn_apart_epoch(struct hn_context *ctx, struct hn_sampler *self,
     HN_SCOPE(ctx);
     int64_t *start = hn_alloc(ctx, self->batches + 1, sizeof *start);
     hn_own(ctx, scope.outer);
-    if (!apart->order)
-        if (!start || !HN_ALLOC(ctx, apart->order, self->n))
-            return ctx->code;
+    if (!start || (!apart->order && !HN_ALLOC(ctx, apart->order, self->n)))
+        return ctx->code;
     memcpy(apart->order, self->order, (size_t)self->n * sizeof *apart->order);
     for (int64_t b = 0; b <= self->batches; b++)
         start[b] = hn_sampler_begins(self, b);
