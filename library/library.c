@@ -21,6 +21,7 @@ enum { YIELDS = 200, NAP_NS = 100000 };
 static _Thread_local struct {
     const hardneg *h;
     char message[HN_MESSAGE_MAX], note[HN_MESSAGE_MAX];
+    char other_message[HN_MESSAGE_MAX], other_note[HN_MESSAGE_MAX]; // of a handle asked for besides
 } last_call;
 
 // In a child of fork() the threads of OpenMP are missing, of which it does not know.
@@ -73,31 +74,39 @@ static bool lock(hardneg *h) {
 
 static void unlock(hardneg *h) { atomic_fetch_add(&h->serving, 1); }
 
+static const char lost[] = "the process was forked while a thread was in a call of this sampler: "
+                           "open and build one in the child";
+
 static int fail_lost(const hardneg *h) {
     last_call.h = h;
-    (void)snprintf(last_call.message, sizeof last_call.message, "%s",
-                   "the process was forked while a thread was in a call of this sampler: open and "
-                   "build one in the child");
+    last_call.note[0] = '\0';
+    (void)snprintf(last_call.message, sizeof last_call.message, "%s", lost);
     return HARDNEG_USAGE;
 }
 
-// A message of this thread's last call; if that was of another handle, of the last call of h.
-static const char *text_of(const hardneg *h, char *own, const char *last) {
+// A text of the last call of h, for a thread whose own last call was of another handle: that one's
+// text stays as it is.
+static const char *text_of_other(const hardneg *h, const char *last, char *to) {
     hardneg *shared = (hardneg *)(uintptr_t)h; // NOLINT(performance-no-int-to-ptr): its lock
-    if (last_call.h != h && lock(shared)) {
-        (void)snprintf(own, HN_MESSAGE_MAX, "%s", last);
-        unlock(shared);
-    }
-    return own;
+    if (!lock(shared))
+        return last == h->note ? "" : lost;
+    (void)snprintf(to, HN_MESSAGE_MAX, "%s", last);
+    unlock(shared);
+    return to;
 }
 
 const char *hardneg_message(const hardneg *h) {
     if (!h)
         (void)hn_library_no_handle();
-    return h ? text_of(h, last_call.message, h->message) : last_call.message;
+    return last_call.h == h ? last_call.message
+                            : text_of_other(h, h->message, last_call.other_message);
 }
 
-const char *hardneg_note(const hardneg *h) { return h ? text_of(h, last_call.note, h->note) : ""; }
+const char *hardneg_note(const hardneg *h) {
+    if (!h)
+        return "";
+    return last_call.h == h ? last_call.note : text_of_other(h, h->note, last_call.other_note);
+}
 
 const char *hardneg_sampler(const hardneg *h) { return h && h->name ? h->name : ""; }
 
