@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 34 };
+enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 46 };
 
 static float rows[N * D];
 static int32_t labels[N];
@@ -111,6 +111,19 @@ static void test_order(void) {
     expect(h, hardneg_negatives(h, 0, 1, ids, NULL, NULL), HARDNEG_USAGE, "negative is NULL");
     CU_ASSERT_EQUAL(hardneg_negatives(h, 0, 1, ids, negative, NULL), HARDNEG_OK);
     hardneg_free(h);
+}
+
+// A handle keeps its message, whatever other handles say meanwhile.
+static void test_messages(void) {
+    hardneg *a = built("knn"), *b = built("uniform");
+    expect(a, hardneg_next(a, 0, 1, ids), HARDNEG_USAGE, "hardneg_epoch() comes first");
+    expect(b, hardneg_epoch(b, 0, NULL), HARDNEG_USAGE, "not NULL");
+    expect(a, HARDNEG_USAGE, HARDNEG_USAGE, "hardneg_epoch() comes first");
+    expect(b, HARDNEG_USAGE, HARDNEG_USAGE, "not NULL");
+    CU_ASSERT_STRING_EQUAL(hardneg_note(a), "");
+    hardneg_free(a);
+    expect(b, HARDNEG_USAGE, HARDNEG_USAGE, "not NULL");
+    hardneg_free(b);
 }
 
 // Sizes of epochs are told without leaving the one that is begun.
@@ -223,6 +236,18 @@ static void test_items(void) {
     bad[31].negative_texts = 1;
     bad[32].negative_texts = 1, bad[32].negative_text = beyond_negatives;
     bad[33].negative_texts = INT32_MAX, bad[33].negative_text = beyond_negatives;
+    bad[34].n = 1L + INT32_MAX;
+    bad[35].d = 0;
+    bad[36].progress = 1.5;
+    bad[37].index = -1;
+    bad[38].passage_text = NULL;
+    bad[39].view2 = NULL;
+    bad[40].teacher = rows, bad[40].teacher_dims = D;
+    bad[41].query_text = bad[41].passage_text = NULL, bad[41].relevant_pairs = 1;
+    bad[42].negative_texts = -1;
+    bad[43].relevant_pairs = -1;
+    bad[44].relevant = odd_labels + 2, bad[44].relevant_pairs = 1;
+    bad[45].relevant = odd_labels + 1, bad[45].relevant_pairs = 1;
     bad[18].label_start = threes, bad[18].label = edge, bad[18].labels = labels;
     static const struct {
         int code;
@@ -260,7 +285,19 @@ static void test_items(void) {
                      {HARDNEG_USAGE, "index and epoch are 0 or more"},
                      {HARDNEG_DATA, "negative_text is NULL"},
                      {HARDNEG_DATA, "negative_text[1] is 36: texts have numbers from 0 to 35"},
-                     {HARDNEG_DATA, "at most 2147483647 texts"}};
+                     {HARDNEG_DATA, "at most 2147483647 texts"},
+                     {HARDNEG_DATA, "2147483648 items of 3"},
+                     {HARDNEG_DATA, "12 items of 0 dimensions"},
+                     {HARDNEG_USAGE, "progress lies in [0, 1]"},
+                     {HARDNEG_USAGE, "index and epoch are 0 or more"},
+                     {HARDNEG_USAGE, "tuples have query_text, passage_text"},
+                     {HARDNEG_USAGE, "tuples have query_text, passage_text"},
+                     {HARDNEG_USAGE, "neither labels nor a teacher"},
+                     {HARDNEG_USAGE, "tuples have query_text, passage_text"},
+                     {HARDNEG_DATA, "negative_texts is -1"},
+                     {HARDNEG_DATA, "relevant_pairs is -1"},
+                     {HARDNEG_DATA, "relevant[0] is the pair -2, 0"},
+                     {HARDNEG_DATA, "relevant[0] is the pair 1, -2"}};
     const struct hardneg_items good = items_of_rows();
     hardneg *h = built("knn");
     int64_t batches;
@@ -376,11 +413,22 @@ static void test_measure(void) {
     expect(h, MEASURE(good, 1, 3), HARDNEG_DATA, "negative 12 of the anchor 2");
     how.negative = good;
     expect(h, MEASURE(good, 1, 3), HARDNEG_DATA, "negative 0 of the anchor 0");
+    how.capacity = -1;
+    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "1 batch of 3");
+    how.capacity = INT64_MAX;
+    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "1 batch of 3");
     how.negative = NULL;
+    expect(h, MEASURE(good, 0, 3), HARDNEG_USAGE, "0 batches of 3");
+    expect(h, MEASURE(good, 1, 1L + INT32_MAX), HARDNEG_USAGE, "1 batch of 2147483648");
+    how.population = N - 1;
+    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "population 11: no less than the 12 items");
+    how.population = 0;
     how.temperature = NAN;
     expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "temperature nan");
     how.temperature = -1;
     expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "temperature -1");
+    how.temperature = INFINITY;
+    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "temperature inf");
     how.temperature = 0;
     how.epoch_batches = -1;
     expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "epoch_batches -1");
@@ -395,6 +443,176 @@ static void test_measure(void) {
     expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE,
            "size is not set: .size = sizeof(struct hardneg_measure)");
 #undef MEASURE
+    hardneg_free(h);
+}
+
+// What lists say beyond their ends, of names that are none, and into nothing.
+static void test_lists(void) {
+    static const int64_t start[N + 1] = {0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
+    static const int32_t edge[] = {1, 0};
+    struct hardneg_option option = {.size = sizeof option};
+    struct hardneg_attrition filter = {.size = sizeof filter};
+    const char *name = NULL;
+    int types = 0, per_anchor = -1;
+    while (hardneg_type(types, &name, NULL, NULL, NULL))
+        types++;
+    CU_ASSERT_TRUE(types > 10 && *name);
+    CU_ASSERT_EQUAL(hardneg_type(0, NULL, NULL, NULL, &per_anchor), 1);
+    CU_ASSERT_EQUAL(per_anchor, 0); // uniform
+    CU_ASSERT_EQUAL(hardneg_type(-1, &name, NULL, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(hardneg_option(types, 0, &option), 0);
+    CU_ASSERT_EQUAL(hardneg_option(0, -1, &option), 0);
+    CU_ASSERT_EQUAL(hardneg_option(0, 0, NULL), 0);
+    CU_ASSERT_EQUAL(hardneg_option(0, 0, &option), 1);
+    CU_ASSERT_STRING_EQUAL(option.name, "draw");
+    CU_ASSERT_STRING_EQUAL(option.initial, "shuffle");
+    struct hardneg_items items = items_of_rows();
+    hardneg *h = built("knn");
+    char plain[HARDNEG_DIGEST], digest[2][HARDNEG_DIGEST];
+    CU_ASSERT_EQUAL(hardneg_needs(h, NULL), 0);
+    CU_ASSERT_EQUAL(hardneg_needs(h, "colours"), 0);
+    expect(h, hardneg_digest(h, NULL), HARDNEG_USAGE, "text is NULL");
+    CU_ASSERT_EQUAL(hardneg_digest(h, plain), HARDNEG_OK);
+    for (int i = 0; i < 2; i++) { // further members are part of what the digest is of
+        items.edge_start = i ? NULL : start, items.edge = i ? NULL : edge;
+        items.features = i ? rows : NULL, items.feature_dims = i ? 2 : 0;
+        CU_ASSERT_EQUAL(hardneg_build(h, &items), HARDNEG_OK);
+        CU_ASSERT_EQUAL(hardneg_digest(h, digest[i]), HARDNEG_OK);
+        CU_ASSERT_STRING_NOT_EQUAL(digest[i], plain);
+    }
+    CU_ASSERT_STRING_NOT_EQUAL(digest[0], digest[1]);
+    CU_ASSERT_EQUAL(hardneg_attrition(h, 0, &filter), 0); // it has no filters
+    expect(h, hardneg_attrition(h, 0, NULL), 0, "out is NULL");
+    hardneg_free(h);
+    h = built("mined");
+    CU_ASSERT_EQUAL(hardneg_attrition(h, -1, &filter), 0);
+    CU_ASSERT_EQUAL(hardneg_attrition(h, 0, &filter), 1);
+    CU_ASSERT_EQUAL(hardneg_attrition(h, 1000, &filter), 0);
+    hardneg_free(h);
+}
+
+// A corpus in which nothing is wrong yet.
+static struct hardneg_corpus corpus_of_rows(void) {
+    static const int64_t known[] = {0, 1, 1, 2, 3, 1};
+    (void)items_of_rows();
+    return (struct hardneg_corpus){.size = sizeof(struct hardneg_corpus),
+                                   .queries = 3,
+                                   .passages = N,
+                                   .d = D,
+                                   .query = rows,
+                                   .passage = rows,
+                                   .known = known,
+                                   .known_pairs = 2};
+}
+
+static int fail_to_score(void *data, const int64_t *pair, int64_t n, float *score) {
+    (void)pair, (void)n, (void)score;
+    return data == NULL;
+}
+
+static int score_nan(void *data, const int64_t *pair, int64_t n, float *score) {
+    (void)data, (void)pair;
+    for (int64_t i = 0; i < n; i++)
+        score[i] = NAN;
+    return 0;
+}
+
+static void test_corpora(void) {
+    static const float nan_row[N * D] = {1, 1, 1, 2, NAN, 1};
+    static const float scores[] = {0.5F, INFINITY};
+    static const int64_t outside[][3] = {
+        {3, 0, 1}, {-1, 0, 1}, {0, N, 1}, {0, -1, 1}, {0, 0, 1L << 40}};
+    static const int64_t pairs[] = {0, 1, 0, 2}, groups[N] = {0, 1, 1}, negative_group[N] = {0, -1},
+                         large_group[N] = {INT32_MAX};
+    const struct hardneg_corpus good = corpus_of_rows();
+    struct {
+        struct hardneg_corpus corpus;
+        int code;
+        const char *part;
+    } bad[40];
+    size_t n = 0;
+#define CORPUS(code_, part_, ...)                                                                  \
+    do {                                                                                           \
+        struct hardneg_corpus c = good;                                                            \
+        __VA_ARGS__;                                                                               \
+        bad[n].corpus = c, bad[n].code = code_, bad[n++].part = part_;                             \
+    } while (0)
+    CORPUS(HARDNEG_USAGE, "size is not set", c.size = 8);
+    CORPUS(HARDNEG_USAGE, "0 queries", c.queries = 0);
+    CORPUS(HARDNEG_USAGE, "give one row or more", c.queries = 1L + INT32_MAX);
+    CORPUS(HARDNEG_USAGE, "-1 passages", c.passages = -1);
+    CORPUS(HARDNEG_USAGE, "give one row or more", c.passages = INT64_MAX);
+    CORPUS(HARDNEG_USAGE, "0 dimensions", c.d = 0);
+    CORPUS(HARDNEG_USAGE, "give one row or more", c.d = 1L + INT32_MAX);
+    CORPUS(HARDNEG_USAGE, "an array that is NULL", c.query = NULL);
+    CORPUS(HARDNEG_USAGE, "an array that is NULL", c.passage = NULL);
+    CORPUS(HARDNEG_USAGE, "an array that is NULL", c.known = NULL);
+    CORPUS(HARDNEG_USAGE, "an array that is NULL", c.known_pairs = -1);
+    CORPUS(HARDNEG_USAGE, "an array that is NULL", c.truth_pairs = 1);
+    CORPUS(HARDNEG_USAGE, "an array that is NULL", c.truth_pairs = -1);
+    CORPUS(HARDNEG_USAGE, "an array that is NULL", c.scored_pairs = -1);
+    CORPUS(HARDNEG_USAGE, "an array that is NULL", c.scored_pairs = 1L + INT32_MAX);
+    CORPUS(HARDNEG_USAGE, "an array that is NULL", c.scored_pairs = 1, c.score = scores);
+    CORPUS(HARDNEG_USAGE, "an array that is NULL", c.scored_pairs = 1, c.scored = pairs);
+    CORPUS(HARDNEG_USAGE, "zero_rows is 2", c.zero_rows = 2);
+    CORPUS(HARDNEG_USAGE, "groups and teacher", c.query_group = groups);
+    CORPUS(HARDNEG_USAGE, "groups and teacher", c.passage_teacher = rows);
+    CORPUS(HARDNEG_USAGE, "groups and teacher", c.query_teacher = c.passage_teacher = rows);
+    CORPUS(HARDNEG_DATA, "groups: -1 is not from 0", c.query_group = groups,
+           c.passage_group = negative_group);
+    CORPUS(HARDNEG_DATA, "groups: 2147483647 is not", c.query_group = large_group,
+           c.passage_group = groups);
+    CORPUS(HARDNEG_DATA, "queries row 1 is not finite", c.query = nan_row);
+    CORPUS(HARDNEG_DATA, "teacher row 1 is not finite",
+           c.query_teacher = c.passage_teacher = nan_row, c.teacher_d = D);
+    CORPUS(HARDNEG_DATA, "qrels: pair 0", c.known = outside[0], c.known_pairs = 1);
+    CORPUS(HARDNEG_DATA, "qrels: pair 0", c.known = outside[1], c.known_pairs = 1);
+    CORPUS(HARDNEG_DATA, "truth: pair 0", c.truth = outside[2], c.truth_pairs = 1);
+    CORPUS(HARDNEG_DATA, "truth: pair 0", c.truth = outside[3], c.truth_pairs = 1);
+    CORPUS(HARDNEG_DATA, "qrels: pair 0", c.known = outside[4], c.known_pairs = 1);
+    CORPUS(HARDNEG_DATA, "scores: pair 1", c.scored = pairs, c.score = scores, c.scored_pairs = 2);
+    CORPUS(HARDNEG_DATA, "scores: pair 0", c.scored = outside[2], c.score = scores,
+           c.scored_pairs = 1);
+    CORPUS(HARDNEG_USAGE, "these options look at no scores of pairs", c.scorer = score_nan);
+#undef CORPUS
+    hardneg *h = built("uniform");
+    struct hardneg_mining out = {.size = sizeof out};
+    for (size_t i = 0; i < n; i++)
+        expect(h, hardneg_mine(h, &bad[i].corpus, NULL, NULL, NULL, &out), bad[i].code,
+               bad[i].part);
+    hardneg_free(h);
+}
+
+// Options, columns and scorers that are refused; the same corpus is mined then.
+static void test_mining(void) {
+    static int64_t mined[3 * N];
+    const char *const two[] = {"negatives", "2", NULL}, *const unset[] = {"negatives", NULL, NULL},
+                      *const unknown[] = {"negative", "2", NULL},
+                      *const asks[] = {"negatives", "2", "filter-by", "scores", NULL};
+    struct hardneg_corpus corpus = corpus_of_rows();
+    hardneg *h = built("uniform");
+    struct hardneg_mining out = {.size = sizeof out};
+    expect(h, hardneg_mine(h, &corpus, unset, NULL, NULL, &out), HARDNEG_USAGE,
+           "negatives has no value");
+    expect(h, hardneg_mine(h, &corpus, unknown, NULL, NULL, &out), HARDNEG_USAGE, "negatives");
+    expect(h, hardneg_mine(h, &corpus, two, NULL, NULL, NULL), HARDNEG_USAGE, "out is NULL");
+    out.width = 3;
+    expect(h, hardneg_mine(h, &corpus, two, mined, NULL, &out), HARDNEG_USAGE,
+           "width 3: these options give 2 negatives of a query");
+    corpus.scorer = fail_to_score;
+    out.width = 2;
+    expect(h, hardneg_mine(h, &corpus, asks, mined, NULL, &out), HARDNEG_USAGE,
+           "the scorer has failed");
+    corpus.scorer = score_nan;
+    expect(h, hardneg_mine(h, &corpus, asks, mined, NULL, &out), HARDNEG_DATA, "scores are finite");
+    corpus.scorer = NULL;
+    expect(h, hardneg_mine(h, &corpus, two, mined, NULL, &out), HARDNEG_OK, "");
+    for (int64_t q = 0; q < 3; q++) // the query's own row is left in: texts say what is the query
+        for (int64_t k = 0; k < 2; k++)
+            CU_ASSERT_TRUE(mined[2 * q + k] >= 0 && mined[2 * q + k] < N &&
+                           mined[2 * q + k] != (q == 0   ? 1
+                                                : q == 2 ? 3
+                                                         : -1));
     hardneg_free(h);
 }
 
@@ -422,6 +640,7 @@ static const struct hn_test tests[] = {
     {"handles that are not opened", test_open},
     {"screen", test_screen},
     {"calls out of order", test_order},
+    {"messages of several handles", test_messages},
     {"sizes", test_sizes},
     {"few batches", test_few_batches},
     {"wrong items", test_items},
@@ -429,6 +648,9 @@ static const struct hn_test tests[] = {
     {"too little memory", test_memory},
     {"what samplers need", test_missing},
     {"wrong measures", test_measure},
+    {"lists", test_lists},
+    {"wrong corpora", test_corpora},
+    {"wrong mining", test_mining},
     {"NULL", test_null},
 };
 
