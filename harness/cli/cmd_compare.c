@@ -160,8 +160,8 @@ static enum hn_code draw_history(struct hn_context *ctx, const struct hn_call *c
     const char *metric = history_metric(p, gate);
     const char *output = p->output ? p->output : p->history;
     struct hn_results past;
-    if (hn_folder_make(ctx, output) ||
-        hn_history_collect(ctx, p->history, metric, p->match == MATCH_NAME, &past) ||
+    if (hn_history_collect(ctx, p->history, metric, p->match == MATCH_NAME, &past) ||
+        hn_folder_make(ctx, output) ||
         hn_figure_draw(ctx, &hn_history, &past, output, (struct hn_picture){"svg"}))
         return ctx->code;
     if (!call->quiet)

@@ -123,6 +123,15 @@ enum hn_code hn_figures_draw(struct hn_context *ctx, const struct hn_results *r,
     return hn_figures_end(ctx, &failed);
 }
 
+static enum hn_code check_options(struct hn_context *ctx, const struct plot_params *own) {
+    if (own->columns != INT64_MIN && own->medium == 0)
+        return hn_fail(ctx, HN_USAGE, "--columns are those of a style; give --for as well");
+    for (int64_t i = 0; i < own->figure.count; i++)
+        if (check_figure(ctx, own->figure.item[i]))
+            return ctx->code;
+    return HN_OK;
+}
+
 static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call) {
     const struct plot_params *own = call->params;
     struct hn_results results = {0};
@@ -130,15 +139,10 @@ static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call)
     int64_t step;
     char *file = hn_results_path(ctx, call->args[0]);
     char *folder = file ? hn_folder_beside(ctx, file, own->output, "figures") : NULL;
-    if (!folder || hn_results_load(ctx, file, &results) ||
+    if (!folder || check_options(ctx, own) || hn_results_load(ctx, file, &results) ||
         (own->settings && hn_overview_check_names(ctx, &results, own->settings)) ||
         hn_figures_step(ctx, &results, own->step, &step) || hn_folder_make(ctx, folder))
         return ctx->code;
-    if (own->columns != INT64_MIN && own->medium == 0)
-        return hn_fail(ctx, HN_USAGE, "--columns are those of a style; give --for as well");
-    for (int64_t i = 0; i < own->figure.count; i++)
-        if (check_figure(ctx, own->figure.item[i]))
-            return ctx->code;
     const struct hn_figures_wanted want = {
         .id = own->figure.item,
         .n = own->figure.count,
