@@ -102,15 +102,22 @@ static enum hn_code read_texts(struct hn_context *ctx, struct work *w) {
     for (int side = 0; side < HN_SETS && wanted; side++)
         if (hn_retrieval_texts(ctx, w->corpus.file, side, &w->file.text[side]))
             return ctx->code;
-    if (!wanted || (w->file.text[HN_QUERIES].n && w->file.text[HN_CORPUS].n))
+    bool queries = w->file.text[HN_QUERIES].n, passages = w->file.text[HN_CORPUS].n;
+    if (!wanted || (queries && passages))
         return HN_OK;
+    const char *of = queries ? " of passages" : passages ? " of queries" : "";
     if (w->file.format != HN_MINE_JSONL && w->file.format != HN_MINE_WANTED)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: has no texts, which --format %s holds: import it with --query-ids and "
-                       "--corpus-ids of .jsonl, or take --format jsonl, trec or npy",
-                       w->corpus.info->file->path, hn_mine_formats[w->file.format]);
-    hn_note(ctx, "%s: has no texts: %s hold ids", w->corpus.info->file->path,
-            w->file.format == HN_MINE_JSONL ? "query, pos and neg" : "query and passage");
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: has no texts%s, which --format %s holds: import it with --query-ids and "
+            "--corpus-ids of .jsonl, or take --format jsonl, trec or npy",
+            w->corpus.info->file->path, of, hn_mine_formats[w->file.format]);
+    bool mined = w->file.format == HN_MINE_JSONL;
+    hn_note(ctx, "%s: has no texts%s: %s", w->corpus.info->file->path, of,
+            passages  ? "query holds ids"
+            : queries ? (mined ? "pos and neg hold ids" : "passage holds ids")
+            : mined   ? "query, pos and neg hold ids"
+                      : "query and passage hold ids");
     return HN_OK;
 }
 
