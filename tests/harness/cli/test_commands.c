@@ -12,6 +12,8 @@
 #include "datasets/h5.h"
 #include "datasets/snapshot.h"
 #include "harness/cli/command.h"
+#include "results/cell_file.h"
+#include "results/store.h"
 #include "tests/call_stacks.h"
 #include "tests/fixture.h"
 #include "tests/task_data.h"
@@ -23,21 +25,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { FEW = 4, ALL = 150, WORDS = 40, LINE = 500 };
 #define SHA "0000000000000000000000000000000000000000000000000000000000000000"
 
-// Standard output of commands goes to a file, and errors go nowhere.
+// What commands say, results and errors, goes to a file.
 static int kept[2];
 static void be_silent(const char *output) {
     fflush(NULL);
+    int to = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
     for (int i = 0; i < 2; i++) {
-        int to = open(i ? "/dev/null" : output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
         kept[i] = dup(STDOUT_FILENO + i);
         CU_ASSERT_FATAL(kept[i] >= 0 && dup2(to, STDOUT_FILENO + i) >= 0);
-        CU_ASSERT_EQUAL(close(to), 0);
     }
+    CU_ASSERT_EQUAL(close(to), 0);
 }
 static void speak(void) {
     fflush(NULL);
@@ -468,6 +471,7 @@ static const struct {
      "figure bs-fig4 needs histogram"},
     {"run -c job.yaml -o out --set figures=[pareto] --set metrics=[fn_ratio]", HN_USAGE,
      "figure pareto needs hardness"},
+    {"export stopped --csv", HN_DATA, "stopped: its run has not finished a cell yet"},
     {"status none", HN_DATA, "none: no run was begun here, nor in folders of it"},
     {"train -c train.yaml -o out --mpi", HN_USAGE, "--mpi"},
     {"mine r.h5 -o out/m.jsonl --mpi", HN_USAGE, "--mpi"},
@@ -476,8 +480,19 @@ static const struct {
     {"paper price.h5 -o out", HN_DATA, "there is nothing for a paper"},
 };
 
-// Retrieval files with scores of pairs and no complete relevance, with an id that no line of a
-// table can hold; a sheet without pairs; a folder whose job file is not of a run.
+// A run that was broken off before its first cell, an hour ago.
+static void put_stopped_run(struct hn_context *ctx) {
+    const struct timespec ago[] = {{time(NULL) - 3600, 0}, {time(NULL) - 3600, 0}};
+    struct hn_results part; // whose plan are the cells that it lacks
+    CU_ASSERT(mkdir("stopped", 0777) == 0 && mkdir("stopped/cells", 0777) == 0);
+    HN_CHECK(ctx, hn_results_read(ctx, "part1/results.h5", &part));
+    HN_CHECK(ctx, hn_cell_plan_write(ctx, "stopped", &part));
+    hn_results_free(ctx, &part);
+    CU_ASSERT_EQUAL(utimensat(AT_FDCWD, "stopped/cells/plan", ago, 0), 0);
+}
+
+// A retrieval file with scores of pairs and without complete relevance; a sheet without pairs;
+// a folder whose job file is not of a run.
 static void put_odd_files(struct hn_context *ctx) {
     char head[200] = "";
     HN_CHECK(ctx, run_silently(ctx, "import --queries four.tsv --corpus four.tsv --query-ids "
@@ -488,6 +503,7 @@ static void put_odd_files(struct hn_context *ctx) {
     CU_ASSERT_PTR_NOT_NULL(fgets(head, sizeof head, sheet));
     CU_ASSERT_EQUAL(fclose(sheet), 0);
     put("unjudged.tsv", head);
+    put_stopped_run(ctx);
     CU_ASSERT_EQUAL(mkdir("taken", 0777), 0);
     put("taken/job.yaml", job);
 }
@@ -525,7 +541,79 @@ static void test_refused(void) {
 // Calls that say something: on standard output, or in a file that they write.
 static const struct {
     const char *line, *file, *part;
+    enum hn_code code;
 } answers[] = {
+    {"bench walk-0.7 --data s.h5 --reps 1 --warmup 0 --M 20 --K 5 --batch-size 8", NULL,
+     "walk-0.7"},
+    {"bench walk-0.7 loss --n 200 --dim 4 --M 20 --K 5 --batch-size 8 --reps 1 --warmup 0 --json",
+     NULL, "\"loss\""},
+    {"board reference.h5 mine.h5 --within-ms 1000", NULL, "mine"},
+    {"board reference.h5 mine.h5 --kinds s --json", NULL, "\"kinds\""},
+    {"compare page page -v", NULL, "no difference"},
+    {"compare page other --match name --gate fn_ratio:+9", NULL, "", HN_NOTHING},
+    {"compare more more --match name --gate fn_ratio:+9 -v", NULL, "seed"},
+    {"compare more more --match name --gate fn_ratio:+9 --json", NULL, "\"gate\": \"+9\""},
+    {"compare page failed", NULL, "1 cell of BASE missing in NEW", HN_GATE},
+    {"compare failed failed", NULL, "no difference"},
+    {"export failed --json", NULL, "\"error\""},
+    {"export failed --csv --columns sampler,error", NULL, "mine,mine: false ended with code 1"},
+    {"export page --csv --table runs --columns 'sampler fn_*'", NULL, "sampler,fn_ratio"},
+    {"import --group ids40.txt -o grouped.h5", NULL, "grouped.h5: groups added"},
+    {"import --teacher rows.tsv -o with_teacher.h5", NULL, "with_teacher.h5: teacher added"},
+    {"import --teacher rows.tsv --group ids40.txt -o with_both.h5", NULL,
+     "with_both.h5: teacher and groups added"},
+    {"info with_both.h5", NULL, "teacher (5 dims)"},
+    {"info t.h5", NULL, "also holds     nothing else"},
+    {"info names.h5", NULL, ": c 00, c 01, c 02, c 03"},
+    {"info names.h5", NULL, ", ...\n"},
+    {"info passages.h5", NULL, "texts          of passages"},
+    {"info queries.h5", NULL, "texts          of queries\n"},
+    {"info texts.h5", NULL, "texts          of queries and passages"},
+    {"info r.h5", NULL, "texts          none"},
+    {"list", NULL, "metrics:\n"},
+    {"list losses weightings", NULL, "weightings:\n"},
+    {"list sampler knn b3 --json", NULL, "\"name\": \"b3\""},
+    {"list format npy", NULL, "endings:"},
+    {"list figure price", NULL, "what settings of mining cost"},
+    {"mine passages.h5 -n 1 -o out/m.jsonl", NULL,
+     "passages.h5: has no texts of queries: query holds ids"},
+    {"mine passages.h5 -n 1 -o out/m.jsonl", "out/m.jsonl",
+     "{\"query\":\"0\",\"pos\":[\"a dog barks\"],\"neg\":[\"a cat\"]"},
+    {"mine queries.h5 -n 1 -o out/m.jsonl", NULL,
+     "queries.h5: has no texts of passages: pos and neg hold ids"},
+    {"mine r.h5 -n 1 -o out/m.jsonl", NULL, "r.h5: has no texts: query, pos and neg hold ids"},
+    {"mine passages.h5 -n 1 -o out/m.tsv --format triplet", NULL,
+     "passages.h5: has no texts of queries, which --format triplet holds", HN_DATA},
+    {"mine r.h5 -n 2 -o out/m.jsonl -q --json", NULL, "\"negatives\""},
+    {"overlap texts.h5 texts.h5", NULL, "     1.00  equal"},
+    {"overlap texts.h5 others.h5 --gate", NULL, "others.h5: its texts that texts.h5 has, too"},
+    {"price r.h5 -n 2 --recommend --max-fn 0.6", NULL, "Not significantly harder than"},
+    {"price r.h5 -n 2 --recommend --max-fn 0.6 --json", NULL, "\"ties\""},
+    {"price r.h5 -n 2 --judged some.tsv --recommend --max-fn 0.9", NULL,
+     "The hardest that is shown to have at most 90 %"},
+    {"price r.h5 -n 2 --judged some.tsv --recommend --max-fn 0.02", NULL, "By the estimates the ",
+     HN_NOTHING},
+    {"price r.h5 -n 2 --judged some.tsv --recommend --max-fn 0.2", NULL,
+     "pairs are too few to tell", HN_NOTHING},
+    {"price r.h5 -n 2 --judged none.tsv --recommend --max-fn 0.2 --json", NULL, "\"recommended\"",
+     HN_NOTHING},
+    {"price scored.h5 -n 1 --recommend --max-fn 0.9", NULL, "judged pairs", HN_NOTHING},
+    {"report page other -o out/p.html", "out/p.html", "other"},
+    {"report failed -o out/p.html", "out/p.html",
+     "mine, step 0 (failed): mine: false ended with code 1"},
+    {"reproduce --list --claims many.yaml", NULL, "nowhere"},
+    {"reproduce --list --all --claims many.yaml", NULL, "nowhere"},
+    {"reproduce --list --training", NULL, "train"},
+    {"run -c job.yaml -o broken -q", NULL, "", HN_OK},
+    {"status failed", NULL,
+     "3 of 3 cells done, 1 of them failed\n  failed: 3 done, 1 of them failed; ended"},
+    {"status failed page --json", NULL, "\"failed\": 1"},
+    {"status part1", NULL, " left"},
+    {"status part1 part2", NULL, "2 of 2 cells done"},
+    {"status stopped", NULL, "left"},
+    {"status stopped", NULL, "silent for"},
+    {"status stopped --json", NULL, "\"state\": \"silent\""},
+    {"validate none.h5 s.h5", NULL, "none.h5", HN_DATA},
     {"list metric fn_ratio", NULL, "unit share, better: smaller"},
     {"list metric purity", NULL, "by name only, table /"},
     {"info scored.h5", NULL, "scores         of 2 pairs"},
@@ -560,13 +648,66 @@ static const char many_claims[] =
     "  - {id: listed, title: t, source: s, kind: listed, needs: code, missing: another program}\n";
 
 static bool holds(const char *path, const char *part) {
-    char text[1 << 16];
+    static char text[1 << 20];
     FILE *f = fopen(path, "r");
     CU_ASSERT_PTR_NOT_NULL_FATAL(f);
     size_t n = fread(text, 1, sizeof text - 1, f);
     text[n] = '\0';
     CU_ASSERT_EQUAL(fclose(f), 0);
     return strstr(text, part) != NULL;
+}
+
+// The sheet as people would hand it back: every `each`th pair is relevant, 0 = none is.
+static void judge(const char *path, int each) {
+    char line[200];
+    FILE *sheet = fopen("pairs40.tsv", "r"), *judged = fopen(path, "w");
+    CU_ASSERT_FATAL(sheet && judged);
+    for (int i = 0; fgets(line, sizeof line, sheet); i++) {
+        line[strcspn(line, "\n")] = '\0';
+        fprintf(judged, i ? "%s%d\n" : "%s\n", line, each && i % each == 0);
+    }
+    CU_ASSERT_EQUAL(fclose(sheet), 0);
+    CU_ASSERT_EQUAL(fclose(judged), 0);
+}
+
+// Data of which commands say more, or less, than of those that all tests have.
+static void put_answered(struct hn_context *ctx) {
+    static const char *const lines[] = {
+        "price r.h5 -n 2 --sheet 40 -o pairs40.tsv -q",
+        "run -c job.yaml -o more -q --set seeds=[1,2,3]",
+        "import -e rows.tsv -l labels.txt -o grouped.h5 -q",
+        "import -e rows.tsv -l labels.txt -o with_teacher.h5 -q",
+        "import -e rows.tsv -l labels.txt -o with_both.h5 -q",
+        "import -e rows.tsv -l ids40.txt -o names.h5 -q",
+        "import --queries four.tsv --corpus four.tsv --pairs others.tsv -o others.h5 -q",
+        "import --queries two.tsv --corpus two.tsv --corpus-ids two.jsonl --qrels two.qrels -o "
+        "passages.h5 -q",
+        "import --queries two.tsv --corpus two.tsv --query-ids two.jsonl --qrels two.qrels -o "
+        "queries.h5 -q"};
+    FILE *f = fopen("ids40.txt", "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    for (int i = 0; i < 40; i++)
+        fprintf(f, "c %02d\n", i / 2);
+    CU_ASSERT_EQUAL(fclose(f), 0);
+    put("others.tsv", "one\ttwo\nthree\tfour\nfive\tsix\nseven\teight\n");
+    put("two.tsv", "1\t2\n3\t1\n");
+    put("two.jsonl", "{\"_id\": \"0\", \"text\": \"a dog barks\"}\n"
+                     "{\"_id\": \"1\", \"text\": \"a cat\"}\n");
+    put("two.qrels", "0\t0\t1\n1\t1\t1\n");
+    put("fail.yaml", "version: 1\nsnapshots: s.h5\nsteps: [0]\nbatch_size: 8\nbatches: 3\n"
+                     "figures: none\nsamplers: [uniform, {command: {name: mine, run: [\"false\", "
+                     "\"{out}\"]}}]\n");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        HN_CHECK(ctx, run_silently(ctx, lines[i]));
+    judge("some.tsv", 9);
+    judge("none.tsv", 0);
+    CU_ASSERT_EQUAL(run_silently(ctx, "run -c fail.yaml -o failed -q"), HN_PARTIAL);
+    put_stopped_run(ctx);
+}
+
+static void print_note(void *self, const char *text) {
+    (void)self;
+    fprintf(stderr, "note: %s\n", text);
 }
 
 static void test_answers(void) {
@@ -576,6 +717,8 @@ static void test_answers(void) {
     put_pictures("cifar");
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
+    put_answered(&ctx);
+    ctx.notes.to = print_note;
     put_lines("pictures.tsv", PICTURES, 5);
     HN_CHECK(&ctx, run_silently(&ctx, "import -e pictures.tsv -o pictures.h5 -q"));
     HN_CHECK(&ctx, run_silently(&ctx, "import --queries four.tsv --corpus four.tsv --query-ids "
@@ -585,12 +728,14 @@ static void test_answers(void) {
         empty_out();
         be_silent("said.txt");
         enum hn_code code = run_words(&ctx, answers[i].line);
+        if (code) // as main() says it
+            fprintf(stderr, "%s\n", ctx.message);
         speak();
-        bool good =
-            code == HN_OK && holds(answers[i].file ? answers[i].file : "said.txt", answers[i].part);
+        bool good = code == answers[i].code &&
+                    holds(answers[i].file ? answers[i].file : "said.txt", answers[i].part);
         if (!good)
             fprintf(stderr, "    %s: code %d: %s\n", answers[i].line, (int)code,
-                    code ? ctx.message : "does not say so");
+                    code != answers[i].code ? ctx.message : "does not say so");
         CU_ASSERT_TRUE(good);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);
     }
