@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Calls of the library whose allocations fail one at a time: each says so, and leaves a handle that
-// then does the same as one that nothing has happened to.
+// Calls of the library whose allocations fail one at a time, and calls that are asked to stop, once
+// at each place that looks: they say so, and leave a handle that then does the same as one that
+// nothing has happened to.
 #include "library/hardneg.h"
+#include "tests/stop_places.h"
 #include "tests/test.h"
 
 #include <stdbool.h>
@@ -108,6 +110,17 @@ static int use(hardneg *h, const struct sampled *what, struct drawn *to) {
     return code;
 }
 
+static hardneg *used;
+static void ask(void) { hardneg_stop(used); }
+
+// That a call which was asked to stop at a place says so.
+static void expect_stop(const hardneg *h, int code, int at) {
+    if (code != HARDNEG_INTERRUPTED)
+        fprintf(stderr, "    place %d: code %d, \"%s\"\n", at, code, hardneg_message(h));
+    CU_ASSERT_EQUAL(code, HARDNEG_INTERRUPTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(hardneg_message(h), "interrupted"));
+}
+
 // That a call which lacked memory says so.
 static void expect_lack(const hardneg *h, int code) {
     if (code != HARDNEG_MEMORY || !strstr(hardneg_message(h), "memory"))
@@ -135,6 +148,18 @@ static bool lacks_one(const struct sampled *what, int64_t k, const struct drawn 
     }
     hardneg_free(h);
     return whole;
+}
+
+static void stop_one(const struct sampled *what, int at, const struct drawn *right) {
+    static struct drawn now;
+    CU_ASSERT_EQUAL_FATAL(hardneg_open(what->spec, B, 5, 1, &used), HARDNEG_OK);
+    stop_at = at;
+    int code = use(used, what, &now);
+    stop_at = -1;
+    expect_stop(used, code, at);
+    CU_ASSERT_EQUAL(use(used, what, &now), HARDNEG_OK);
+    CU_ASSERT_EQUAL(memcmp(&now, right, sizeof now), 0);
+    hardneg_free(used);
 }
 
 static void test_samplers(void) {
@@ -168,18 +193,24 @@ static void test_samplers(void) {
     fill();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hardneg *h;
+        int stopped = places;
         hn_test_entry(cases[i].spec);
         int code = hardneg_open(cases[i].spec, B, 5, 1, &h);
+        noting = true;
         code = code ? code : use(h, &cases[i], &right);
+        noting = false;
         if (code)
             fprintf(stderr, "    %s: %s\n", cases[i].spec, hardneg_message(h));
         CU_ASSERT_EQUAL_FATAL(code, HARDNEG_OK);
         hardneg_free(h);
+        for (; stopped < places; stopped++)
+            stop_one(&cases[i], stopped, &right);
         int64_t k = 1;
         while (k < CALLS && !lacks_one(&cases[i], k, &right))
             k++;
         CU_ASSERT_TRUE(k > 10 && k < CALLS);
     }
+    CU_ASSERT_TRUE(places > 5 && places < PLACES_MAX);
 }
 
 // Queries over passages, of which some come twice, with all that options look at.
@@ -246,11 +277,32 @@ static int mine(hardneg *h, const char *const *option, bool asks, struct mined *
 
 #define OPTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+struct mining {
+    const char *const *option;
+    bool asks; // a scorer, in place of listed scores
+};
+
+// Mines with a handle of its own: allocation k fails (0 = none), or it is asked to stop at a place
+// (-1 = at none). True if there is no allocation k.
+static bool mine_one(const struct mining *what, int64_t k, int at, const struct mined *right) {
+    static struct mined now;
+    CU_ASSERT_EQUAL_FATAL(hardneg_open("uniform", B, 5, 1, &used), HARDNEG_OK);
+    calls = 0, fails = k, stop_at = at;
+    int code = mine(used, what->option, what->asks, &now);
+    bool whole = calls < k;
+    if (at >= 0)
+        expect_stop(used, code, at);
+    else if (!whole)
+        expect_lack(used, code);
+    fails = 0, stop_at = -1;
+    CU_ASSERT_EQUAL(mine(used, what->option, what->asks, &now), HARDNEG_OK);
+    CU_ASSERT_EQUAL(memcmp(&now, right, sizeof now), 0);
+    hardneg_free(used);
+    return whole;
+}
+
 static void test_mining(void) {
-    const struct {
-        const char *const *option;
-        bool asks;
-    } cases[] = {
+    const struct mining cases[] = {
         {OPTIONS("preset", "sentence-transformers", "filter-by", "scores", "absolute-margin",
                  "0.1"),
          true},
@@ -266,31 +318,22 @@ static void test_mining(void) {
         {OPTIONS("negatives", "3", "filter-by", "scores", "fill", "drop", "max-rank", "4",
                  "include-positives", "true"),
          true}};
-    static struct mined right, now;
+    static struct mined right;
     fill();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        hardneg *h;
-        bool whole = false;
-        int64_t k = 0;
+        int stopped = places;
         hn_test_entry(cases[i].option[1]);
-        for (; k < CALLS && !whole; k++) { // at first none fails
-            fails = 0;
-            CU_ASSERT_EQUAL_FATAL(hardneg_open("uniform", B, 5, 1, &h), HARDNEG_OK);
-            calls = 0, fails = k;
-            int code = mine(h, cases[i].option, cases[i].asks, k ? &now : &right);
-            whole = k > 0 && calls < k;
-            if (k == 0 || whole) {
-                if (code)
-                    fprintf(stderr, "    %s\n", hardneg_message(h));
-                CU_ASSERT_EQUAL_FATAL(code, HARDNEG_OK);
-            } else
-                expect_lack(h, code);
-            fails = 0;
-            CU_ASSERT_EQUAL(mine(h, cases[i].option, cases[i].asks, &now), HARDNEG_OK);
-            CU_ASSERT_EQUAL(memcmp(&now, &right, sizeof now), 0);
-            hardneg_free(h);
-        }
-        CU_ASSERT_TRUE(k > 20 && whole);
+        CU_ASSERT_EQUAL_FATAL(hardneg_open("uniform", B, 5, 1, &used), HARDNEG_OK);
+        noting = true;
+        CU_ASSERT_EQUAL_FATAL(mine(used, cases[i].option, cases[i].asks, &right), HARDNEG_OK);
+        noting = false;
+        hardneg_free(used);
+        for (; stopped < places; stopped++)
+            (void)mine_one(&cases[i], 0, stopped, &right);
+        int64_t k = 1;
+        while (k < CALLS && !mine_one(&cases[i], k, -1, &right))
+            k++;
+        CU_ASSERT_TRUE(k > 20 && k < CALLS);
     }
 }
 

@@ -6,6 +6,9 @@
 // HN_STACKS=1: the first and the last call of each call stack of all commands; otherwise all of a
 // command that makes few, and some spread over the others. HN_COMMAND=choose: of that command
 // alone.
+//
+// And commands that are asked to stop, once at each place that looks: they say so, and leave
+// nothing either.
 #include "core/digest.h"
 #include "core/files.h"
 #include "core/options/option_argv.h"
@@ -16,6 +19,7 @@
 #include "results/store.h"
 #include "tests/call_stacks.h"
 #include "tests/fixture.h"
+#include "tests/stop_places.h"
 #include "tests/task_data.h"
 #include "tests/test.h"
 
@@ -409,6 +413,60 @@ static const struct {
     {"import --query-teacher four.tsv -o out/x.h5", HN_USAGE, "--queries is missing"},
     {"import --corpus-teacher four.tsv -o out/x.h5", HN_USAGE, "--queries is missing"},
     {"import --qrels qrels.tsv --queries four.tsv -o out/x.h5", HN_USAGE, "--corpus is missing"},
+    {"import --queries four.tsv --corpus four.tsv --qrels qrels.tsv -o s.h5 --step 5", HN_USAGE,
+     "s.h5: exists, and is a snapshot of items"},
+    {"import --queries four.tsv --corpus four.tsv -o scored.h5", HN_USAGE,
+     "scored.h5: exists; give --step of the new rows"},
+    {"import --queries four.tsv --corpus four.tsv --qrels qrels.tsv -o scored.h5 --step 5",
+     HN_USAGE, "a further step brings rows alone"},
+    {"import --queries four.tsv --corpus four.tsv --truth qrels.tsv -o scored.h5 --step 5",
+     HN_USAGE, "a further step brings rows alone"},
+    {"import --queries four.tsv --corpus four.tsv --pairs pairs.tsv -o scored.h5 --step 5",
+     HN_USAGE, "a further step brings rows alone"},
+    {"import --queries four.tsv --corpus four.tsv --scores scores.tsv -o scored.h5 --step 5",
+     HN_USAGE, "a further step brings rows alone"},
+    {"import --queries four.tsv --corpus four.tsv --query-ids ids.txt -o scored.h5 --step 5",
+     HN_USAGE, "a further step brings rows alone"},
+    {"import --queries four.tsv --corpus four.tsv --corpus-ids ids.txt -o scored.h5 --step 5",
+     HN_USAGE, "a further step brings rows alone"},
+    {"import --queries four.tsv --corpus four.tsv --query-teacher four.tsv -o scored.h5 --step 5",
+     HN_USAGE, "a further step brings rows alone"},
+    {"import --queries four.tsv --corpus four.tsv --corpus-teacher four.tsv -o scored.h5 --step 5",
+     HN_USAGE, "a further step brings rows alone"},
+    {"import --queries rows.tsv --corpus four.tsv -o scored.h5 --step 5", HN_DATA,
+     "rows.tsv has rows of 5 values but four.tsv has rows of 3"},
+    {"import --queries rows.tsv --corpus rows.tsv -o scored.h5 --step 5", HN_DATA,
+     "rows.tsv is [40, 5] but scored.h5 has 4 queries of 3 dims"},
+    {"import --queries four.tsv --corpus four.tsv -o scored.h5 --step 0", HN_USAGE, "--step 0"},
+    {"import --queries four.tsv --corpus four.tsv --zero-rows keep -o scored.h5 --step 5", HN_USAGE,
+     "was made without --zero-rows keep"},
+    {"import --queries four.tsv --corpus four.tsv --zero-rows skip --qrels qrels.tsv -o out/x.h5",
+     HN_USAGE, "--zero-rows skip: ids, texts and relevance go by the rows"},
+    {"import --queries four.tsv --corpus four.tsv --qrels qrels.tsv", HN_USAGE,
+     "--output is missing"},
+    {"import --queries four.tsv --corpus four.tsv -o out/x.h5", HN_USAGE, "give either --qrels"},
+    {"import --queries four.tsv --corpus four.tsv --qrels qrels.tsv --pairs pairs.tsv -o out/x.h5",
+     HN_USAGE, "give either --qrels"},
+    {"import --queries four.tsv --corpus four.tsv --pairs pairs.tsv --query-ids ids.txt -o "
+     "out/x.h5",
+     HN_USAGE, "--pairs brings texts, and numbers as ids"},
+    {"import --queries four.tsv --corpus four.tsv --pairs pairs.tsv --corpus-ids ids.txt -o "
+     "out/x.h5",
+     HN_USAGE, "--pairs brings texts, and numbers as ids"},
+    {"import --queries four.tsv --corpus four.tsv --pairs pairs.tsv --query-teacher four.tsv -o "
+     "out/x.h5",
+     HN_USAGE, "--corpus-teacher is missing"},
+    {"import --queries four.tsv --corpus four.tsv --pairs pairs.tsv --corpus-teacher four.tsv -o "
+     "out/x.h5",
+     HN_USAGE, "--query-teacher is missing"},
+    {"import --queries four.tsv --corpus four.tsv --pairs pairs.tsv --query-teacher four.tsv "
+     "--corpus-teacher rows.tsv -o out/x.h5",
+     HN_DATA, "rows.tsv has 40 rows but four.tsv has 4"},
+    {"import --queries four.tsv --corpus four.tsv --pairs pairs.tsv --tensor x -o out/x.h5",
+     HN_USAGE, "--tensor x: four.tsv does not hold several arrays"},
+    {"import -e rows.tsv -o s.h5", HN_DATA, "s.h5"},
+    {"import -e rows.tsv --step 0 -o grouped.h5", HN_USAGE, "--step 0 does not come after step 0"},
+    {"import -e rows.tsv -o grouped.h5", HN_USAGE, "grouped.h5: exists, up to step 0"},
     {"import --truth qrels.tsv --linqs documents -o out/x.h5", HN_USAGE,
      "make a file of another kind"},
     {"import --truth qrels.tsv -l labels.txt -o out/x.h5", HN_USAGE, "make a file of another kind"},
@@ -503,6 +561,7 @@ static void put_odd_files(struct hn_context *ctx) {
     CU_ASSERT_PTR_NOT_NULL(fgets(head, sizeof head, sheet));
     CU_ASSERT_EQUAL(fclose(sheet), 0);
     put("unjudged.tsv", head);
+    HN_CHECK(ctx, run_silently(ctx, "import -e rows.tsv -l labels.txt -o grouped.h5 -q"));
     put_stopped_run(ctx);
     CU_ASSERT_EQUAL(mkdir("taken", 0777), 0);
     put("taken/job.yaml", job);
@@ -742,12 +801,34 @@ static void test_answers(void) {
     leave_place();
 }
 
+static volatile sig_atomic_t asked;
+static void ask(void) { asked = 1; }
+
+static void stop(const char *line, int at) {
+    struct hn_context ctx;
+    empty_out();
+    hn_context_init(&ctx, 1);
+    ctx.stop = &asked;
+    asked = 0;
+    stop_at = at;
+    enum hn_code code = run_silently(&ctx, line);
+    stop_at = -1;
+    bool good = asked && code == HN_INTERRUPTED;
+    if (!good || ctx.memory.live != 0)
+        fprintf(stderr, "    %s, place %d: code %d, %lld bytes, \"%s\"\n", line, at, (int)code,
+                (long long)ctx.memory.live, ctx.message);
+    CU_ASSERT_TRUE(good);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    CU_ASSERT_EQUAL(temporary_files(), 0);
+}
+
 static void test_lacks(void) {
     make_place();
     char *path = getenv("PATH"), *before = path ? strdup(path) : NULL;
     CU_ASSERT_EQUAL(setenv("PATH", "/nowhere", 1), 0); // without gnuplot no figure is drawn
     bool by_stack = getenv("HN_STACKS");
     int64_t all = 0, failed = 0;
+    int stopped = 0;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         struct hn_context ctx;
         const char *line = commands[i].line, *only = getenv("HN_COMMAND");
@@ -756,8 +837,12 @@ static void test_lacks(void) {
         empty_out();
         hn_context_init(&ctx, 1);
         begin_recording(&ctx);
+        noting = true;
         enum hn_code code = run_silently(&ctx, line);
+        noting = false;
         recorded = NULL;
+        for (; stopped < places; stopped++) // the places that this command is the first to reach
+            stop(line, stopped);
         if (code != commands[i].code)
             fprintf(stderr, "    %s: code %d: %s\n", line, (int)code, ctx.message);
         CU_ASSERT_EQUAL(code, commands[i].code);
@@ -773,6 +858,7 @@ static void test_lacks(void) {
             }
         all += calls;
     }
+    CU_ASSERT_TRUE(places > 0 && places < PLACES_MAX);
     if (by_stack)
         fprintf(stderr, "    %d of %d allocations failed\n", (int)failed, (int)all);
     CU_ASSERT_EQUAL(before ? setenv("PATH", before, 1) : unsetenv("PATH"), 0);
