@@ -210,11 +210,138 @@ static void infinite(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// A cell by itself: on the terminal, in LaTeX and in CSV.
+static char *cell_in(const struct hn_record_format *format, const struct hn_record_column *shown,
+                     json_t *rows) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    const struct hn_records t = {
+        "t", {NULL}, (struct hn_record_column *)(uintptr_t)shown, .row = rows};
+    FILE *out = open_memstream(&text, &size);
+    if (format)
+        HN_CHECK(&ctx, format->print(&ctx, &t, out));
+    else
+        hn_records_print(shown, rows, out);
+    fclose(out);
+    return text;
+}
+
+static void expect_line(char *all, const char *line, const char *cell) {
+    if (!strstr(all, line))
+        fprintf(stderr, "    cell %s: no line \"%s\" in:\n%s", cell, line, all);
+    CU_ASSERT_PTR_NOT_NULL(strstr(all, line));
+    free(all);
+}
+
+static void cells(void) {
+    static const struct {
+        struct hn_record_column column;
+        const char *cell, *shown, *latex, *csv;
+    } all[] = {
+        {{.digits = 2}, "1.006", "1.01", "$1.01$", "1.006"},
+        {{.digits = 2, .unit = " s"}, "1.006", "1.01 s", "$1.01$", "1.006"},
+        {{.digits = 2, .unit = " s"}, "7", "7 s", "7", "7"},
+        {{.digits = 1}, "-0.01", "0.0", "$0.0$", "-0.01"},
+        {{.digits = 1, .scale = 100}, "0.5", "50.0", "$50.0$", "0.5"},
+        {{.digits = 3, .as = HN_GENERAL}, "12345.0", "1.23e+04", "$1.23 \\times 10^{4}$", "12345"},
+        {{.digits = 3, .as = HN_GENERAL}, "12345", "12345", "$1.23 \\times 10^{4}$", "12345"},
+        {{.digits = 3, .as = HN_GENERAL}, "1e-9", "1e-09", "$1 \\times 10^{-9}$", "1e-09"},
+        {{.digits = 3, .as = HN_CHANCE}, "0.0004", "<0.001", "$<0.001$", "0.0004"},
+        {{.digits = 3, .as = HN_CHANCE}, "0.0005", "0.001", "$0.001$", "0.0005"},
+        {{.digits = 1}, "null", "-", "--", "\r\n\r\n"},
+        {{.digits = 1, .empty = "none"}, "null", "none", "--", "\r\n\r\n"},
+        {{.width = -1, .empty = "none"}, "\"\"", "none", " \\\\\n", "\r\n\r\n"},
+        {{.digits = 1}, "{\"value\": 2.5, \"half\": 0.25}", "2.5 +- 0.2", "$2.5 \\pm 0.2$", "2.5"},
+        {{.digits = 1, .alone = true},
+         "{\"value\": 2.5, \"half\": 0.25}",
+         "\n2.5\n",
+         "$2.5$",
+         "2.5"},
+        {{.digits = 1, .as = HN_BY_HALF},
+         "{\"value\": 2.5, \"half\": 0.001}",
+         "2.5000 +- 0.0010",
+         "$2.5000 \\pm 0.0010$",
+         "2.5"},
+        {{.digits = 1, .as = HN_BY_HALF},
+         "{\"value\": 2.5, \"half\": 0}",
+         "2.5 +- 0.0",
+         "$2.5 \\pm 0.0$",
+         "2.5"},
+        {{.digits = 1}, "{\"value\": 2.5, \"sign\": true}", "+2.5", "$+2.5$", "2.5"},
+        {{.digits = 1}, "{\"value\": 0.01, \"sign\": true}", "0.0", "0.0$", "0.01"},
+        {{.digits = 1}, "{\"value\": 2.5, \"mark\": \" *\"}", "\n2.5\n", "$2.5$", "2.5"},
+        {{.digits = 1, .marked = true},
+         "{\"value\": 2.5, \"mark\": \" *\"}",
+         "2.5 *",
+         "$2.5$",
+         "2.5"},
+        {{.digits = 1}, "{\"infinite\": 1}", "-", "--", "inf"},
+        {{.digits = 1}, "{\"infinite\": -1}", "-", "--", "-inf"},
+        {{.digits = 1}, "true", "-", "--", "1"},
+        {{.digits = 1}, "false", "-", "--", "0"},
+        {{.width = -1},
+         "\"a_b % \u00e9 \u0127 \u2013 \u2212 \u00a0 \u20ac\"",
+         "a_b %",
+         "a\\_b \\% \u00e9 ? \u2013 $-$ \u00a0 ?",
+         "a_b % \u00e9 \u0127"},
+        {{.width = -1}, "\"tab\\tend\\u0085x\"", "tab end", "tab end?x", "tab end x"},
+        {{.width = -1}, "\"=1+1\"", "=1+1", "=1+1", "\"'=1+1\""},
+        {{.width = -1}, "\" \\u0085 -2\"", "-2", "-2", "\"'   -2\""},
+        {{.width = -1}, "\"\\u00e9=2\"", "=2", "=2", "\n\u00e9=2"},
+        {{.width = -1},
+         "\"say \\\"no\\\", x\"",
+         "say \"no\", x",
+         "say \\textquotedbl{}no",
+         "\"say \"\"no\"\", x\""},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct hn_record_column c = all[i].column,
+                                      shown[] = {{"c", "c", .width = c.width, .digits = c.digits,
+                                                  .scale = c.scale, .as = c.as, .unit = c.unit,
+                                                  .empty = c.empty, .alone = c.alone,
+                                                  .marked = c.marked},
+                                                 {0}};
+        json_t *rows = json_array();
+        json_t *cell = json_loads(all[i].cell, JSON_DECODE_ANY, NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(cell);
+        json_array_append_new(rows, json_pack("{s:o}", "c", cell));
+        expect_line(cell_in(NULL, shown, rows), all[i].shown, all[i].cell);
+        expect_line(cell_in(&hn_records_as_latex, shown, rows), all[i].latex, all[i].cell);
+        expect_line(cell_in(&hn_records_as_csv, shown, rows), all[i].csv, all[i].cell);
+        json_decref(rows);
+    }
+}
+
+// The widest first column of a table that a line does not hold is put on lines of its own.
+static void fitted(void) {
+    struct hn_record_column shown[] = {{"a", "a", .width = -1}, {"b", "b", .digits = 2}, {0}};
+    char wide[HN_RECORDS_LINE + 1];
+    memset(wide, 'w', sizeof wide - 1);
+    wide[sizeof wide - 1] = '\0';
+    json_t *rows =
+        json_pack("[{s:s, s:f}, {s:s, s:f}]", "a", wide, "b", 0.5, "a", "narrow", "b", 1.5);
+    hn_records_fit(shown, rows);
+    CU_ASSERT_TRUE(shown[0].max > 6 && hn_records_width(shown, rows) <= HN_RECORDS_LINE);
+    char *all = cell_in(NULL, shown, rows);
+    CU_ASSERT_PTR_NOT_NULL(strstr(all, "w\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(all, " 0.50\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(all, "narrow  1.50\n"));
+    free(all);
+    CU_ASSERT_TRUE(hn_records_take_out(shown, "b"));
+    CU_ASSERT_FALSE(hn_records_take_out(shown, "b"));
+    shown[0].max = 0;
+    all = cell_in(NULL, shown, rows);
+    CU_ASSERT_PTR_NULL(strstr(all, "0.50"));
+    free(all);
+    json_decref(rows);
+}
+
 static const struct hn_test tests[] = {
     {"infinite", infinite},   {"table", table},       {"line_by_line", line_by_line},
     {"long text", long_text}, {"markdown", markdown}, {"documents", documents},
     {"formats", formats},     {"signs", signs},       {"latex", latex},
-    {"html", html},           {"csv", csv},
+    {"html", html},           {"csv", csv},           {"cells", cells},
+    {"fitted", fitted},
 };
 
 HN_TEST_MAIN("records", tests)
