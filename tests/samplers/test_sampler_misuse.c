@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every sampler without memory, misused and interrupted; and samplers side by side.
+#include "samplers/given.h"
 #include "tests/samplers/every_sampler.h"
 
 // Epoch 1, and where it fails epoch 0 again, which is what it was.
@@ -96,6 +97,161 @@ static void test_misuse(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// Settings and items that do not go together, each with its sentence or, code HN_OK, its note.
+enum {
+    NO_VIEWS = 1,
+    NO_LABELS = 2,
+    NO_GRAPH = 4,
+    NO_FEATURES = 8,
+    NO_TEACHER = 16,
+    NO_GROUPS = 32,
+    NOT_GIVEN = 64
+};
+
+static const struct {
+    const char *sampler, *settings;
+    int lacks;
+    enum hn_code code;
+    const char *part;
+} plans[] = {
+    {"knn", "", NO_VIEWS | NO_LABELS | NO_GRAPH | NO_TEACHER | NO_GROUPS, HN_OK, ""},
+    {"hops", "", NO_GRAPH, HN_NOT_APPLICABLE, "hops needs a graph, which these items do not have"},
+    {"hard-negative", "", NO_VIEWS, HN_OK, "1 + l = 2 does not divide the batch size 7"},
+    {"jest", "", NO_TEACHER, HN_NOT_APPLICABLE, "jest with score: learnable needs a teacher"},
+    {"jest", "score=easy", NO_TEACHER, HN_NOT_APPLICABLE, "jest with score: easy needs a teacher"},
+    {"jest", "score=hard chunks=2", NO_TEACHER, HN_OK, ""},
+    {"jest", "score=hard ratio=0.99 chunks=2", 0, HN_OK, "jest chooses from all 61 items"},
+    {"grit", "", NO_GROUPS, HN_NOT_APPLICABLE, "grit needs groups"},
+    {"tas-b", "within=group", NO_GROUPS, HN_NOT_APPLICABLE, "group"},
+    {"tas-b", "within=group cluster=9", 0, HN_OK, ""},
+    {"cde", "space=teacher", NO_TEACHER, HN_NOT_APPLICABLE, "teacher"},
+    {"knn", "keep_apart=true", 0, HN_USAGE, "keep_apart"},
+    {"uniform", "keep_apart=true", 0, HN_NOT_APPLICABLE, "keep_apart"},
+    {"uniform", "no_duplicates=true", 0, HN_NOT_APPLICABLE, "no_duplicates"},
+    {"ring", "", NO_FEATURES, HN_NOT_APPLICABLE, "ring needs raw features"},
+    {"ring", "lo=50 hi=50", 0, HN_USAGE, "lo = 50 is not below hi = 50"},
+    {"ring", "lo=10 hi=10.5", 0, HN_OK, "no item lies between lo = 10 and hi = 10.5 percent of 60"},
+    {"mined", "min_score=0.5 max_score=0.4", 0, HN_USAGE,
+     "min_score = 0.5 is above max_score = 0.4"},
+    {"mined", "min_rank=5 max_rank=4", 0, HN_USAGE, "max_rank = 4 is below min_rank = 5"},
+    {"mined", "min_rank=5 max_rank=5 n=1", 0, HN_OK, "R = 100 taken as 60"},
+    {"mined", "min_rank=5 R=4", 0, HN_USAGE, "min_rank = 5 is beyond the R = 4 items"},
+    {"mined", "take=ambiguous", 0, HN_USAGE, "take: ambiguous wants sharpness"},
+    {"mined", "sharpness=3", 0, HN_USAGE, "sharpness and shift are for take: ambiguous alone"},
+    {"mined", "shift=0.1", 0, HN_USAGE, "sharpness and shift are for take: ambiguous alone"},
+    {"mined", "exclude=labels", NO_LABELS, HN_NOT_APPLICABLE,
+     "mined that excludes labels needs labels"},
+    {"mined", "exclude=both", NO_LABELS, HN_NOT_APPLICABLE, "needs labels"},
+    {"mined", "exclude=copies R=60", NO_LABELS, HN_OK, ""},
+    {"batchsampler", "M=4 K=9", 0, HN_USAGE, "K"},
+    {"given", "file=b.npy name=a", NOT_GIVEN, HN_USAGE,
+     "given stands for batches that another program chose"},
+    {"given-negatives", "file=b.npy name=a", NOT_GIVEN, HN_USAGE,
+     "given-negatives stands for batches"},
+    {"command", "name=a", NOT_GIVEN, HN_USAGE, "command stands for batches"},
+    {"command-negatives", "name=a", NOT_GIVEN, HN_USAGE, "command-negatives stands for"},
+    {"given", "name=a", 0, HN_USAGE, "given wants `file`"},
+    {"given", "file=b.npy", 0, HN_USAGE, "given wants `name`"},
+    {"given", "file=b.npy name=", 0, HN_USAGE, "given wants `name`"},
+    {"given", "file=b.npy name=a/b", 0, HN_USAGE, "name: 'a/b' may hold letters, digits"},
+    {"given", "file=b.npy name=A-b_1.2+x", 0, HN_OK, ""},
+    {"given", "file=b.npy name=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 0, HN_OK, ""},
+    {"given", "file=b.npy name=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 0, HN_USAGE,
+     "has more than 40 characters"},
+    {"given", "file=b.npy name=knn", 0, HN_USAGE, "'knn' is a sampler of hardneg"},
+    {"given", "file=b.npy name=command", 0, HN_USAGE, "'command' is a sampler of hardneg"},
+    {"command", "name=a", 0, HN_USAGE, "command wants `run`"},
+    {"command", "name=a run=x", 0, HN_USAGE, "run: no argument has {out}"},
+    {"command", "name=a run={out}", 0, HN_OK, ""},
+    {"command", "name=a run={out} needs=labels", NO_LABELS, HN_NOT_APPLICABLE,
+     "it needs labels, which these items do not have"},
+    {"command", "name=a run={out} needs=view1", NO_VIEWS, HN_NOT_APPLICABLE,
+     "it needs a second view"},
+    {"command", "name=a run={out} needs=view2", NO_VIEWS, HN_NOT_APPLICABLE,
+     "it needs a second view"},
+    {"command", "name=a run={out} needs=view2 needs=labels", 0, HN_OK, ""},
+    {"command", "name=a run={out} needs=colour", 0, HN_USAGE,
+     "needs: 'colour' is none of labels, view1 and view2"},
+};
+
+static void test_plans(void) {
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        struct hn_context ctx;
+        char note[HN_MESSAGE_MAX] = "";
+        int lacks = plans[i].lacks;
+        const struct hn_sampler_plan plan = {.n = N,
+                                             .batch_size = 7,
+                                             .has_positive = !(lacks & NO_VIEWS),
+                                             .has_labels = !(lacks & NO_LABELS),
+                                             .has_graph = !(lacks & NO_GRAPH),
+                                             .has_features = !(lacks & NO_FEATURES),
+                                             .has_teacher = !(lacks & NO_TEACHER),
+                                             .has_groups = !(lacks & NO_GROUPS),
+                                             .hands_over = !(lacks & NOT_GIVEN)};
+        hn_context_init(&ctx, 1);
+        ctx.notes = (struct hn_notes){hn_keep_note, note, NULL};
+        HN_SCOPE(&ctx);
+        const struct hn_sampler_type *type = hn_sampler_find(plans[i].sampler);
+        type = type ? type : hn_given_find(plans[i].sampler);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(type);
+        void *params = hn_zalloc(&ctx, 1, type->params_size);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(params);
+        enum hn_code code = sampled_params(&ctx, type, plans[i].settings, params);
+        code = code ? code : hn_sampler_check(&ctx, type, params, &plan);
+        const char *said = code ? ctx.message : note;
+        bool good =
+            code == plans[i].code && strstr(said, plans[i].part) && (*plans[i].part || !*said);
+        if (!good)
+            fprintf(stderr, "    %s %s: code %d, \"%s\"\n", plans[i].sampler, plans[i].settings,
+                    (int)code, said);
+        CU_ASSERT_TRUE(good);
+    }
+}
+
+// Batches that there is no room for, or that are none; and those that nobody handed over.
+static void test_no_room(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
+    struct sampled s;
+    HN_CHECK(&ctx, sampled_open(&ctx, hn_sampler_find("mined"), "n=3", &items, 7, 9, &s));
+    const struct hn_batches good = {.first = 0,
+                                    .count = 1,
+                                    .batch_size = 7,
+                                    .size = s.size,
+                                    .ids = s.ids,
+                                    .capacity = 3,
+                                    .negatives = s.negatives,
+                                    .negative = s.negative};
+    struct hn_batches bad[8] = {good, good, good, good, good, good, good, good};
+    bad[0].count = -1;
+    bad[1].first = INT64_MAX;
+    bad[2].batch_size = 8;
+    bad[3].first = -1;
+    bad[4].count = (int32_t)s.batches + 1;
+    bad[5].capacity = 2;
+    bad[6].negatives = NULL;
+    bad[7].negative = NULL;
+    for (int i = 0; i < 8; i++)
+        HN_CHECK_FAILS(&ctx, hn_sampler_next(&ctx, &s.sampler, &bad[i]), HN_INTERNAL,
+                       i < 5 ? "asked for, the epoch has"
+                             : "mined: no room for 3 negatives per anchor");
+    bad[0] = good;
+    HN_CHECK(&ctx, hn_sampler_next(&ctx, &s.sampler, &bad[0]));
+    sampled_close(&ctx, &s);
+    HN_CHECK_FAILS(
+        &ctx, sampled_open(&ctx, hn_given_find("given"), "file=b.npy name=a", &items, 7, 9, &s),
+        HN_INTERNAL, "given: no batches were handed over");
+    sampled_close(&ctx, &s);
+    HN_CHECK_FAILS(&ctx,
+                   sampled_open(&ctx, hn_given_find("given-negatives"), "file=b.npy name=a n=3",
+                                &items, 7, 9, &s),
+                   HN_INTERNAL, "no negatives were handed over");
+    sampled_close(&ctx, &s);
+    anchored_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // An interrupt ends a life cycle cleanly wherever it is looked for.
 static void test_interrupt(void) {
     struct hn_context ctx;
@@ -184,6 +340,8 @@ static void test_real_embeddings(void) {
 static const struct hn_test tests[] = {
     {"every_failing_allocations", test_failing_allocations},
     {"every_misuse", test_misuse},
+    {"plans", test_plans},
+    {"no_room", test_no_room},
     {"every_interrupt", test_interrupt},
     {"common_starts", test_common_starts},
     {"real_embeddings", test_real_embeddings},
