@@ -120,10 +120,18 @@ static void test_checkpoints(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+static void test_no_folder(void) {
+    struct hn_results out;
+    hn_context_init(&ctx, 1);
+    HN_CHECK_FAILS(&ctx, hn_history_collect(&ctx, "/nowhere", "fn_ratio", false, &out), HN_USAGE,
+                   "--history /nowhere: cannot be read: No such file or directory");
+}
+
 static const struct hn_test tests[] = {
     {"means", test_means},
     {"threads", test_threads},
     {"checkpoints", test_checkpoints},
+    {"no folder", test_no_folder},
 };
 
 HN_TEST_MAIN("history", tests)

@@ -157,32 +157,47 @@ static void test_long(void) {
     free(text);
 }
 
+#define TEN ",,,,,,,,,,"
+#define WIDE_ROW "sampler,acc\nuniform" TEN TEN TEN TEN TEN TEN ",,,,,,,,,"
+
 static void test_refused(void) {
     static const struct {
         const char *text, *says;
-    } cases[] = {{"sampler,acc\nwalk,1", "line 2: is of several settings"},
-                 {"sampler,acc\nwalk,1", " B="}, // what tells them apart may be no option
-                 {"sampler,acc\nknn,1", "line 2: is of no setting"},
-                 {"sampler,step,acc\nuniform,150,1", "is of no setting"},
-                 {"sampler,params,acc\nwalk,\"M=1, K=6\",1", "is of no setting"},
-                 {"sampler,seed,acc\nuniform,1,1\nuniform,1,2", "lines 2 and 3 are of one"},
-                 {"sampler,acc\nuniform,1x", "column acc: '1x' is no number; a column"},
-                 {"sampler,acc\nuniform,0x10", "is no number"},
-                 {"sampler,acc\nuniform,inf", "is no number"},
-                 {"sampler,seed,acc\nuniform,a,1", "column seed: 'a' is no number"},
-                 {"sampler,acc\nuniform,1,2", "has 3 fields and the first line 2"},
-                 {"sampler;acc\nuniform;1", "line 1 separates columns by semicolons: separate"},
-                 {"sep=;\nsampler;acc\nuniform;1", "by semicolons"},
-                 {"sampler\tacc\nuniform\t1", "by tabs"},
-                 {"sampler,,acc\nuniform,1,2", "has no name on the first line"},
-                 {"sampler,seed\nuniform,1", "names no measure"},
-                 {"sampler,acc\n", "holds no row"},
-                 {"", "acc.csv: is empty"},
-                 {"sampler,a,b,c,d,e,f,g,h,i\n", "more than 8 measures"}};
+    } cases[] = {
+        {"sampler,acc\nwalk,1", "line 2: is of several settings"},
+        {"sampler,acc\nwalk,1", " B="}, // what tells them apart may be no option
+        {"sampler,acc\nknn,1", "line 2: is of no setting"},
+        {"sampler,step,acc\nuniform,150,1", "is of no setting"},
+        {"sampler,params,acc\nwalk,\"M=1, K=6\",1", "is of no setting"},
+        {"sampler,seed,acc\nuniform,1,1\nuniform,1,2", "lines 2 and 3 are of one"},
+        {"sampler,acc\nuniform,1x", "column acc: '1x' is no number; a column"},
+        {"sampler,acc\nuniform,0x10", "is no number"},
+        {"sampler,acc\nuniform,inf", "is no number"},
+        {"sampler,seed,acc\nuniform,a,1", "column seed: 'a' is no number"},
+        {"sampler,acc\nuniform,1,2", "has 3 fields and the first line 2"},
+        {"sampler;acc\nuniform;1", "line 1 separates columns by semicolons: separate"},
+        {"sep=;\nsampler;acc\nuniform;1", "by semicolons"},
+        {"sampler\tacc\nuniform\t1", "by tabs"},
+        {"sampler,,acc\nuniform,1,2", "has no name on the first line"},
+        {"sampler,seed\nuniform,1", "names no measure"},
+        {"sampler,acc,acc\nuniform,1,2", "line 1 names the column acc twice"},
+        {"sampler,a\xff\nuniform,1", "line 1 is not UTF-8"},
+        {"sampler,acc\n \t\nknn,1", "line 3: is of no setting"},
+        {"sampler,acc\nuniform,-1e31", "column acc: -1e31 is too large: give it in another unit"},
+        {"sampler,acc\nuniform", "has 1 fields and the first line 2"},
+        {" \t", "acc.csv: is empty"},
+        {"\n", "has no name on the first line"},
+        {WIDE_ROW, "has 70 fields and the first line 2"},
+        {"sampler,acc\n", "holds no row"},
+        {"", "acc.csv: is empty"},
+        {"sampler,a,b,c,d,e,f,g,h,i\n", "more than 8 measures"}};
     struct hn_outcome u;
     begin_results();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        *ctx.message = '\0';
         CU_ASSERT_EQUAL(read_text(cases[i].text, &u), HN_DATA);
+        if (!strstr(ctx.message, cases[i].says))
+            fprintf(stderr, "    \"%s\" lacks \"%s\"\n", ctx.message, cases[i].says);
         CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, cases[i].says));
     }
     end();
