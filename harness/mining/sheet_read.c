@@ -162,6 +162,16 @@ static double number_of(char *cell) {
     return end == cell || *end || hn_is_hex(cell) ? NAN : value;
 }
 
+// The number of a row, 1, 2, ..., as a sheet says it.
+static enum hn_code set_number(struct hn_context *ctx, struct reader *r, char *said,
+                               struct hn_sheet_row *to) {
+    double number = number_of(said);
+    if (!(number >= 1 && number <= INT32_MAX) || floor(number) < number)
+        return hn_line_fail(ctx, &r->cells.at, "%s is no number of a row", hn_quote(said).text);
+    to->number = (int64_t)number;
+    return HN_OK;
+}
+
 static enum hn_code read_cells(struct hn_context *ctx, struct reader *r, struct hn_sheet_row *to) {
     char **cell = r->cells.cell;
     if (r->cells.n != r->columns)
@@ -172,13 +182,8 @@ static enum hn_code read_cells(struct hn_context *ctx, struct reader *r, struct 
         return ctx->code;
     if (r->column[HN_SHEET_PROBABILITY] >= 0)
         to->probability = number_of(cell[r->column[HN_SHEET_PROBABILITY]]);
-    if (r->column[HN_SHEET_ROW] >= 0) {
-        double number = number_of(cell[r->column[HN_SHEET_ROW]]);
-        if (!(number >= 1 && number <= INT32_MAX) || floor(number) < number)
-            return hn_line_fail(ctx, &r->cells.at, "%s is no number of a row",
-                                hn_quote(cell[r->column[HN_SHEET_ROW]]).text);
-        to->number = (int64_t)number;
-    }
+    if (r->column[HN_SHEET_ROW] >= 0 && set_number(ctx, r, cell[r->column[HN_SHEET_ROW]], to))
+        return ctx->code;
     if (r->column[HN_SHEET_JUDGE] >= 0 &&
         set_judge(ctx, r, trim(cell[r->column[HN_SHEET_JUDGE]]), to))
         return ctx->code;
@@ -259,14 +264,17 @@ static enum hn_code read_pair(struct hn_context *ctx, struct reader *r, const js
                *passage =
                    json_string_value(json_object_get(object, hn_sheet_column[HN_SHEET_PASSAGE])),
                *id = json_string_value(json_object_get(object, "id"));
-    const json_t *probability = json_object_get(object, hn_sheet_column[HN_SHEET_PROBABILITY]);
+    const json_t *row = json_object_get(object, hn_sheet_column[HN_SHEET_ROW]),
+                 *probability = json_object_get(object, hn_sheet_column[HN_SHEET_PROBABILITY]);
     if ((!query || !passage) && id)
         return read_id(ctx, r, id, to);
     if (!query || !passage)
         return hn_line_fail(ctx, &r->cells.at,
                             "is not an object with id, judge and relevant, as `hardneg price "
                             "--sheet` wrote it");
-    to->number = json_integer_value(json_object_get(object, hn_sheet_column[HN_SHEET_ROW]));
+    char *number = row ? answer_of(ctx, row) : NULL;
+    if (row && (!number || set_number(ctx, r, number, to)))
+        return ctx->code;
     to->probability = probability ? json_number_value(probability) : NAN;
     return find_item(ctx, r, HN_QUERIES, query, &to->query) ||
                    find_item(ctx, r, HN_CORPUS, passage, &to->passage)
@@ -314,7 +322,7 @@ static enum hn_code read_objects(struct hn_context *ctx, struct reader *r, struc
     char *line;
     enum hn_code code;
     while (!(code = hn_lines_next(ctx, l, &line)) && line) {
-        struct hn_sheet_row row = {.sheet = sheet, .line = l->at.number};
+        struct hn_sheet_row row = {.sheet = sheet, .line = l->at.number, .probability = NAN};
         json_t *object;
         r->cells.at = l->at;
         if (!*line)
