@@ -406,8 +406,9 @@ from_memory := -Wl,--wrap=H5Fopen,--wrap=H5Fis_hdf5,--wrap=stat,--wrap=access
 $(BUILD)/tests/fuzz/test_fuzz: $(call obj,$(fuzz_targets))
 $(BUILD)/tests/fuzz/test_fuzz $(BUILD)/fuzzer: ldflags += $(from_memory)
 
-$(addprefix $(BUILD)/tests/harness/,run/test_run_memory cli/test_commands) $(BUILD)/tests/library/test_call_memory: ldflags += -Wl,--wrap=aligned_alloc
-$(BUILD)/tests/harness/cli/test_commands $(BUILD)/tests/library/test_call_memory: ldflags += -Wl,--wrap=hn_check_stop
+$(addprefix $(BUILD)/tests/,harness/run/test_run_memory harness/cli/test_commands library/test_call_memory \
+	training/test_training_memory): ldflags += -Wl,--wrap=aligned_alloc
+$(addprefix $(BUILD)/tests/,harness/cli/test_commands library/test_call_memory): ldflags += -Wl,--wrap=hn_check_stop
 
 # Calls that the suite counts or changes on their way.
 decisions := hn_stream_open hn_permute hn_stream_word hn_stream_below hn_stream_uniform hn_stream_shuffle \

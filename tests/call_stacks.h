@@ -4,9 +4,10 @@
 // each allocation.
 #pragma once
 
-#include "core/context.h"
+#include "tests/test.h"
 
 #include <execinfo.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,4 +66,35 @@ static inline int64_t keep_new_stacks(int64_t calls) {
     for (int64_t k = 1; k <= calls; k++)
         stack_of[k] = stack_of[k] == 1;
     return stacks;
+}
+
+// Runs an action, then again for each n-th call stack of its allocations that none before it had,
+// with that allocation failing: it returns HN_MEMORY with a message, or does without what the
+// memory was for, and leaves nothing allocated. Returns how many allocations failed.
+static inline int64_t fail_new_stacks(struct hn_context *ctx, hn_test_action *action, void *data,
+                                      int64_t n) {
+    int64_t live = ctx->memory.live, failed = 0, found = 0;
+    ctx->memory.calls = 0;
+    begin_recording(ctx);
+    HN_CHECK(ctx, action(ctx, data));
+    recorded = NULL;
+    int64_t calls = ctx->memory.calls;
+    CU_ASSERT_FATAL(calls > 0 && calls < CALLS);
+    (void)keep_new_stacks(calls);
+    for (int64_t k = 1; k <= calls; k++) {
+        if (!stack_of[k] || found++ % n != 0)
+            continue;
+        ctx->memory.calls = 0;
+        ctx->memory.fail_at = k;
+        *ctx->message = '\0';
+        enum hn_code code = action(ctx, data);
+        ctx->memory.fail_at = 0;
+        bool good = code == HN_OK || (code == HN_MEMORY && *ctx->message);
+        if (!good || ctx->memory.live != live)
+            fprintf(stderr, "    allocation %d: code %d, %lld bytes, \"%s\"\n", (int)k, (int)code,
+                    (long long)(ctx->memory.live - live), ctx->message);
+        CU_ASSERT_FATAL(good && ctx->memory.live == live);
+        failed++;
+    }
+    return failed;
 }

@@ -216,49 +216,6 @@ static void test_what_does_not_fit(void) {
     }
 }
 
-// Opens a task, takes a step and evaluates it.
-static enum hn_code use_task(struct trial *t) {
-    struct hn_context *ctx = &t->ctx;
-    struct hn_task task;
-    int32_t id[BATCH];
-    double value[HN_UNTRAINED_VALUES], loss;
-    if (hn_task_open(ctx, t->spec.task, t->task, &t->spec.setting, &task))
-        return ctx->code;
-    for (int32_t i = 0; i < BATCH; i++)
-        id[i] = i;
-    const struct hn_task_batch batch = {.id = id, .n = BATCH, .loss = t->spec.setting.loss};
-    float *z = hn_alloc(ctx, task.n_all * task.d, sizeof *z);
-    enum hn_code code = z ? task.type->step(ctx, &task, &batch, &loss, z) : HN_MEMORY;
-    if (!code)
-        code = hn_task_embed(ctx, &task, 0, 1, task.n_all, z);
-    if (!code)
-        code = task.type->evaluate(ctx, &task, 0, z, value);
-    if (!code && task.type->of_data > 0)
-        code = task.type->evaluate_data(ctx, &task, value);
-    hn_free(ctx, z);
-    hn_task_close(ctx, &task);
-    return code;
-}
-
-static void test_memory(void) {
-    for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
-        hn_test_entry((*type)->name);
-        struct trial *t = open_short(*type, 1);
-        enum hn_code code = HN_MEMORY;
-        HN_CHECK(&t->ctx, use_task(t)); // what is cached is there from now on
-        int64_t live = t->ctx.memory.live, k = 1;
-        for (; code == HN_MEMORY && k < 5000; k += 1 + k / 8) {
-            t->ctx.memory.fail_at = t->ctx.memory.calls + k;
-            code = use_task(t);
-            CU_ASSERT_EQUAL(t->ctx.memory.live, live);
-        }
-        t->ctx.memory.fail_at = 0;
-        CU_ASSERT_EQUAL(code, HN_OK);
-        CU_ASSERT(k > 10);
-        close_trial(t);
-    }
-}
-
 // Every entry is complete.
 static void test_entry(void) {
     for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
@@ -323,6 +280,5 @@ static const struct hn_test tests[] = {
     {"attract", test_attract},
     {"siglip", test_siglip},
     {"every task, what does not fit", test_what_does_not_fit},
-    {"every task, out of memory", test_memory},
 };
 HN_TEST_MAIN("every_task", tests)
