@@ -104,49 +104,51 @@ static void skipped(const struct batch *b, int64_t a, int64_t skip[2]) {
     skip[1] = pairs ? (a + b->n / 2) % b->n : -1;
 }
 
-// Largest |score| of a negative in the batch, for `clip`.
-static double largest_score(const struct batch *b) {
-    double max = 0;
-    for (int64_t first = 0; first < b->n; first += b->work->block) {
-        int64_t rows = hn_min(b->work->block, b->n - first);
-        score_block(b, first, rows);
-        for (int64_t i = 0; i < rows; i++) {
-            int64_t skip[2];
-            skipped(b, first + i, skip);
-            for (int64_t j = 0; j < b->keys; j++)
-                if (j != skip[0] && j != skip[1])
-                    max = fmax(max, fabs((double)b->work->score[i * b->keys + j]));
-        }
+// What a weighting wants to know of the scores of all negatives of a batch.
+struct seen {
+    double max; // the largest |score|
+    struct hn_score_counts counts;
+};
+
+static void see_anchor(const struct batch *b, int64_t a, const hn_real *score, struct seen *seen) {
+    const struct hn_loss_lists *lists = b->lists;
+    int64_t first = lists ? lists->start[a] : 0, skip[2] = {-1, -1};
+    int64_t n = lists ? lists->start[a + 1] - first : b->keys;
+    if (!lists)
+        skipped(b, a, skip);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t j = lists ? lists->position[first + k] : k;
+        if (j == skip[0] || j == skip[1])
+            continue;
+        seen->max = fmax(seen->max, fabs((double)score[j]));
+        hn_score_count(&seen->counts, (double)score[j]);
     }
-    return max;
 }
 
-static void count_scores(const struct batch *b, int64_t a, const hn_real *score,
-                         struct hn_score_counts *counts) {
-    int64_t skip[2];
-    skipped(b, a, skip);
-    for (int64_t j = 0; j < b->keys && !b->lists; j++)
-        if (j != skip[0] && j != skip[1])
-            hn_score_count(counts, (double)score[j]);
-    for (int64_t k = 0; b->lists && k < b->lists->start[a + 1] - b->lists->start[a]; k++)
-        hn_score_count(counts, (double)score[b->lists->position[b->lists->start[a] + k]]);
-}
-
-// Computes what a weighting needs of all scores of a batch: the largest, and the mixture.
-static void look_at_scores(struct batch *b) {
-    struct hn_score_counts counts = {{0}};
-    b->max = b->spec->weighting.clip > 0 ? largest_score(b) : 0;
-    if (b->spec->weighting.fit_rounds == 0)
-        return;
+static void see_scores(const struct batch *b, struct seen *seen) {
     for (int64_t first = 0; first < b->n; first += b->work->block) {
         int64_t rows = hn_min(b->work->block, b->n - first);
         score_block(b, first, rows);
         for (int64_t i = 0; i < rows; i++)
-            count_scores(b, first + i, b->work->score + i * b->keys, &counts);
+            see_anchor(b, first + i, b->work->score + i * b->keys, seen);
     }
+}
+
+// Completes the weighting by what it wants to know of the scores. back: the same batch with views
+// exchanged, where its negatives are others; or NULL.
+static void look_at_scores(struct batch *b, const struct batch *back) {
+    const struct hn_weighting_params *given = &b->spec->weighting;
+    struct seen seen = {.max = 0};
+    if (given->clip <= 0 && given->fit_rounds == 0)
+        return;
+    see_scores(b, &seen);
+    if (back)
+        see_scores(back, &seen);
+    b->max = seen.max;
+    if (given->fit_rounds == 0)
+        return;
     b->own = *b->spec;
-    struct hn_weighting_params *weighting = &b->own.weighting;
-    hn_mixture_fit(&counts, weighting->fit_prior, weighting->fit_rounds, &weighting->mixture);
+    hn_mixture_fit(&seen.counts, given->fit_prior, given->fit_rounds, &b->own.weighting.mixture);
     b->spec = &b->own;
 }
 
@@ -286,7 +288,7 @@ static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, 
     b->anchor = b->key = apart ? w->both : z1;
     b->anchors = (double)(b->n = b->keys = 2 * b->n);
     b->even = b->spec->objective == HN_OBJECTIVE_NTXENT && hn_loss_is_even(b->spec);
-    look_at_scores(b);
+    look_at_scores(b, NULL);
     score_block(b, 0, b->n);
     gradient_block(b, 0, b->n);
     if (b->even)
@@ -334,13 +336,15 @@ static double same_view(struct batch *b, const hn_real *z2, hn_real *dz1, hn_rea
 static double both_ways(struct batch *b, const hn_real *z2, hn_real *dz1, hn_real *dz2) {
     bool all = b->lists && b->lists->all;
     b->anchors = 2 * (double)b->n;
-    look_at_scores(b);
     struct batch back = *b;
     back.anchor = z2;
     back.key = b->anchor;
     back.keys = all ? b->keys : b->n;
     back.lists = b->lists ? b->lists + 1 : NULL;
     back.add = true;
+    look_at_scores(b, b->lists ? &back : NULL);
+    back.spec = b->spec;
+    back.max = b->max;
     blocks(b, dz1, all ? dz1 : dz2);
     double one = mean_of(b->work->value, b->n);
     blocks(&back, dz2, dz1);
@@ -368,7 +372,7 @@ double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
         return both_ways(&b, z2, dz1, dz2);
     if (has_both_views(spec->objective))
         return both_views(&b, z1, z2, dz1, dz2);
-    look_at_scores(&b);
+    look_at_scores(&b, NULL);
     if (spec->objective == HN_OBJECTIVE_INFONCE)
         return same_view(&b, z2, dz1, dz2);
     blocks(&b, dz1, all ? dz1 : dz2);
@@ -388,7 +392,7 @@ double hn_loss_queue(struct hn_workers workers, const struct hn_loss_spec *spec,
                       .anchors = (double)n,
                       .work = work};
     score_positives(&b, key);
-    b.max = spec->weighting.clip > 0 ? largest_score(&b) : 0;
+    look_at_scores(&b, NULL);
     blocks(&b, dz1, NULL);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i * d; j < (i + 1) * d; j++)
