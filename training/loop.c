@@ -67,27 +67,25 @@ static enum hn_code check_positives(struct hn_context *ctx, const struct hn_loss
     return HN_OK;
 }
 
-static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec) {
-    const struct hn_task_type *task = spec->task;
-    enum hn_objective objective = spec->setting.loss.objective;
-    bool weighted = hn_is_weighted(&spec->setting.loss.weighting);
-    if (!(task->objectives & 1U << objective))
-        return hn_fail(ctx, HN_USAGE, "task %s cannot train with loss %s", task->name,
-                       hn_objectives[objective].name);
-    if (spec->sampler->flags & HN_SAMPLER_PER_ANCHOR &&
-        (!task->lists || objective != HN_OBJECTIVE_OTHER_VIEW))
-        return hn_fail(ctx, HN_NOT_APPLICABLE,
-                       "%s gives negatives per anchor: that takes loss other-view and a task that "
-                       "knows them (node)",
-                       spec->sampler->name);
-    if (spec->sampler->flags & HN_SAMPLER_NEEDS_VIEW2)
-        return hn_fail(ctx, HN_NOT_APPLICABLE,
-                       "%s needs a stored second view, which training has not",
-                       spec->sampler->name);
+// Of InfoGraph's estimator HC defines weights alone.
+static enum hn_code check_jsd(struct hn_context *ctx, const struct hn_weighting_params *weighting) {
+    if (weighting->mask != HN_MASK_NONE || weighting->by_mixture ||
+        weighting->clamp == HN_CLAMP_ONCE)
+        return hn_fail(ctx, HN_USAGE,
+                       "loss jsd takes weighting none, or hcl with form equation and tau_plus 0");
+    if (weighting->tau_plus > 0)
+        return hn_fail(ctx, HN_USAGE, "loss jsd knows no debiasing: set tau_plus to 0");
+    return HN_OK;
+}
+
+// Checks a loss under the weighting of one of its steps.
+static enum hn_code check_weighting(struct hn_context *ctx, const struct hn_run_spec *spec,
+                                    const struct hn_loss_spec *loss) {
+    enum hn_objective objective = loss->objective;
+    bool weighted = hn_is_weighted(&loss->weighting);
     bool batches = 1U << objective & (unsigned)HN_OBJECTIVES_PAIRS ||
                    objective == HN_OBJECTIVE_ATTRACT; // all keys are of the batch's items
-    if (spec->setting.loss.weighting.guided &&
-        (!batches || spec->sampler->flags & HN_SAMPLER_PER_ANCHOR))
+    if (loss->weighting.guided && (!batches || spec->sampler->flags & HN_SAMPLER_PER_ANCHOR))
         return hn_fail(
             ctx, HN_USAGE,
             "%s with guide: teacher takes a sampler of batches and loss ntxent, infonce, "
@@ -96,16 +94,37 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
     if (weighted && (objective == HN_OBJECTIVE_SUPCON || objective == HN_OBJECTIVE_SIGLIP))
         return hn_fail(ctx, HN_USAGE, "loss %s is not weighted: take weighting none",
                        hn_objectives[objective].name);
-    if (spec->setting.loss.outside && objective == HN_OBJECTIVE_SIGLIP)
+    if (loss->outside && objective == HN_OBJECTIVE_SIGLIP)
         return hn_fail(ctx, HN_USAGE, "loss siglip has no denominator: take positive inside");
     if (objective == HN_OBJECTIVE_SUPCON || objective == HN_OBJECTIVE_ATTRACT)
-        return check_positives(ctx, &spec->setting.loss);
+        return check_positives(ctx, loss);
     if (weighted && (objective == HN_OBJECTIVE_SIAMESE || objective == HN_OBJECTIVE_SUPERVISED))
         return hn_fail(ctx, HN_USAGE, "loss %s has no negatives to be weighted",
                        hn_objectives[objective].name);
-    if (objective == HN_OBJECTIVE_JSD && spec->setting.loss.weighting.tau_plus > 0)
-        return hn_fail(ctx, HN_USAGE, "loss jsd knows no debiasing: set tau_plus to 0");
-    return HN_OK;
+    return objective == HN_OBJECTIVE_JSD ? check_jsd(ctx, &loss->weighting) : HN_OK;
+}
+
+static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec) {
+    const struct hn_task_type *task = spec->task;
+    struct hn_loss_spec loss = spec->setting.loss;
+    if (!(task->objectives & 1U << loss.objective))
+        return hn_fail(ctx, HN_USAGE, "task %s cannot train with loss %s", task->name,
+                       hn_objectives[loss.objective].name);
+    if (spec->sampler->flags & HN_SAMPLER_PER_ANCHOR &&
+        (!task->lists || loss.objective != HN_OBJECTIVE_OTHER_VIEW))
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "%s gives negatives per anchor: that takes loss other-view and a task that "
+                       "knows them (node)",
+                       spec->sampler->name);
+    if (spec->sampler->flags & HN_SAMPLER_NEEDS_VIEW2)
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "%s needs a stored second view, which training has not",
+                       spec->sampler->name);
+    if (check_weighting(ctx, spec, &loss))
+        return ctx->code;
+    // Some begin later.
+    loss.weighting = spec->weighting->resolve(spec->weighting_params, INT64_MAX);
+    return check_weighting(ctx, spec, &loss);
 }
 
 static enum hn_code count_epochs(struct hn_context *ctx, struct hn_loop *loop) {

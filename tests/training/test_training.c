@@ -132,6 +132,10 @@ static void test_divergence(void) {
     t->spec.adam.rate = 1e38;
     HN_CHECK_FAILS(&t->ctx, train(t), HN_DATA, "lower adam.rate");
     CU_ASSERT_PTR_NOT_NULL(strstr(t->ctx.message, "step "));
+    t->spec.adam.rate = 0.01;
+    t->spec.setting.loss.temperature = 1e-310;
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_DATA, "with finite weights (the largest ");
+    CU_ASSERT_PTR_NOT_NULL(strstr(t->ctx.message, "raise the temperature (1e-310)"));
     close_trial(t);
 }
 
@@ -146,6 +150,96 @@ static void test_what_does_not_fit(void) {
     t->spec.setting.data = "/nowhere";
     HN_CHECK_FAILS(&t->ctx, train(t), HN_DATA, "/nowhere/small");
     close_trial(t);
+}
+
+// A loss, a weighting and a sampler that do not go together are refused before the first step, also
+// where the weighting only begins later.
+static const struct {
+    enum hn_objective objective;
+    const char *weighting, *options;
+    bool outside;
+    enum hn_code code;
+    const char *message;
+} misfits[] = {
+    {HN_OBJECTIVE_SUPCON, "none", "", false, HN_USAGE, "task node cannot train with loss supcon"},
+    {HN_OBJECTIVE_SIAMESE, "hcl", "", false, HN_USAGE,
+     "loss siamese has no negatives to be weighted"},
+    {HN_OBJECTIVE_SUPERVISED, "fnc", "", false, HN_USAGE,
+     "loss supervised has no negatives to be weighted"},
+    {HN_OBJECTIVE_SIGLIP, "none", "", true, HN_USAGE, "loss siglip has no denominator"},
+    {HN_OBJECTIVE_SIGLIP, "progcl", "", false, HN_USAGE, "loss siglip is not weighted"},
+    {HN_OBJECTIVE_SIGLIP, "progcl", "from=5", false, HN_USAGE, "loss siglip is not weighted"},
+    {HN_OBJECTIVE_SIAMESE, "gist", "guide=teacher", false, HN_USAGE,
+     "gist with guide: teacher takes a sampler of batches and loss ntxent"},
+    {HN_OBJECTIVE_NTXENT, "gist", "guide=teacher", false, HN_NOT_APPLICABLE,
+     "gist with guide: teacher needs a teacher: name a file with one by the job's key 'teacher'"},
+};
+#define OF_JSD "loss jsd takes weighting none, or hcl with form equation and tau_plus 0"
+static const struct {
+    const char *weighting, *options, *message; // NULL: it fits
+} of_jsd[] = {{"none", "", NULL},
+              {"hcl", "tau_plus=0", NULL},
+              {"hcl", "tau_plus=0 clip=2 anneal=3", NULL},
+              {"hcl", "tau_plus=0 form=figure13", OF_JSD},
+              {"hcl", "", "loss jsd knows no debiasing: set tau_plus to 0"},
+              {"debiased", "tau_plus=0.2", "loss jsd knows no debiasing: set tau_plus to 0"},
+              {"gist", "", OF_JSD},
+              {"fnc", "", OF_JSD},
+              {"progcl", "", OF_JSD},
+              {"progcl", "from=100", OF_JSD}};
+
+static void use_weighting(struct trial *t, const char *name, const char *options) {
+    t->spec.weighting = named_weighting(name);
+    CU_ASSERT_FATAL(t->spec.weighting && t->spec.weighting->params_size <= sizeof t->weighting);
+    HN_CHECK(&t->ctx, hn_options_init(&t->ctx, t->spec.weighting->options, t->weighting));
+    set(t, t->spec.weighting->options, t->weighting, options);
+    t->spec.setting.loss.weighting = t->spec.weighting->resolve(t->weighting, 0);
+}
+
+static void test_misfits(void) {
+    for (size_t i = 0; i < sizeof misfits / sizeof *misfits; i++) {
+        struct trial *t = open_trial(1, "", "uniform", "");
+        hn_test_entry(misfits[i].message);
+        t->spec.setting.loss.objective = misfits[i].objective;
+        t->spec.setting.loss.outside = misfits[i].outside;
+        use_weighting(t, misfits[i].weighting, misfits[i].options);
+        HN_CHECK_FAILS(&t->ctx, train(t), misfits[i].code, misfits[i].message);
+        close_trial(t);
+    }
+    struct trial *t = open_trial(1, "", "uniform", "");
+    struct hn_sampler_type of_pairs = *t->spec.sampler;
+    of_pairs.flags |= HN_SAMPLER_NEEDS_VIEW2;
+    t->spec.sampler = &of_pairs;
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_NOT_APPLICABLE,
+                   "uniform needs a stored second view, which training has not");
+    t->spec.sampler = hn_sampler_find("uniform");
+    t->spec.epochs = INT64_MAX / 2;
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "epochs: too many");
+    t->spec.epochs = 0;
+    t->spec.uniform_epochs = INT64_MAX / 2;
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "epochs: too many");
+    close_trial(t);
+}
+
+static void test_jsd_weightings(void) {
+    char graphs[96];
+    prepare();
+    snprintf(graphs, sizeof graphs, "%s/MUTAG", root);
+    mkdir(graphs, 0777);
+    put_labelled_graphs(graphs);
+    for (size_t i = 0; i < sizeof of_jsd / sizeof *of_jsd; i++) {
+        struct trial *t = open_trial_of(1, "graph", "data=MUTAG width=4", "uniform", "");
+        hn_test_entry(of_jsd[i].options);
+        t->spec.setting.batch_size = 7;
+        t->spec.adam.steps = 2;
+        t->spec.setting.loss.objective = HN_OBJECTIVE_JSD;
+        use_weighting(t, of_jsd[i].weighting, of_jsd[i].options);
+        if (of_jsd[i].message)
+            HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, of_jsd[i].message);
+        else
+            HN_CHECK(&t->ctx, train(t));
+        close_trial(t);
+    }
 }
 
 static void test_memory(void) {
@@ -266,6 +360,8 @@ static void test_windows(void) {
 }
 
 static const struct hn_test tests[] = {
+    {"misfits", test_misfits},
+    {"weightings of jsd", test_jsd_weightings},
     {"products", test_products},
     {"windows", test_windows},
     {"exp", test_exp},
