@@ -104,7 +104,7 @@ static void skipped(const struct batch *b, int64_t a, int64_t skip[2]) {
     skip[1] = pairs ? (a + b->n / 2) % b->n : -1;
 }
 
-// What a weighting wants to know of the scores of all negatives of a batch.
+// The scores of all negatives of a batch, as a weighting takes them.
 struct seen {
     double max; // the largest |score|
     struct hn_score_counts counts;
@@ -134,7 +134,7 @@ static void see_scores(const struct batch *b, struct seen *seen) {
     }
 }
 
-// Completes the weighting by what it wants to know of the scores. back: the same batch with views
+// Completes a weighting that depends on the scores of the batch. back: the same batch with views
 // exchanged, where its negatives are others; or NULL.
 static void look_at_scores(struct batch *b, const struct batch *back) {
     const struct hn_weighting_params *given = &b->spec->weighting;
