@@ -139,6 +139,136 @@ static void test_pictures(void) {
     hn_fixture_remove(folder);
 }
 
+// Numbers of records as NumPy writes them: n of `type`, all of 8 bytes.
+static const char *put_order(const char *folder, const char *type, const int64_t *record, int n) {
+    static char path[300];
+    char header[128];
+    snprintf(path, sizeof path, "%s/order.npy", folder);
+    int length = snprintf(header, sizeof header,
+                          "{'descr': '%s', 'fortran_order': False, 'shape': (%d,), }", type, n);
+    memset(header + length, ' ', (size_t)(117 - length));
+    header[117] = '\n';
+    FILE *f = open_data(folder, "order.npy");
+    CU_ASSERT(fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, f) == 10 &&
+              fwrite(header, 1, 118, f) == 118);
+    CU_ASSERT(fwrite(record, sizeof *record, (size_t)n, f) == (size_t)n && fclose(f) == 0);
+    return path;
+}
+
+// A file says which picture an item is; and no label contradicts an order where there is none.
+static void test_orders(void) {
+    struct hn_context ctx;
+    char folder[256];
+    int64_t record[N];
+    hn_context_init(&ctx, 1);
+    make_items();
+    hn_fixture_folder(folder, sizeof folder);
+    put_pictures(folder);
+    for (int i = 0; i < N; i++)
+        record[i] = (i + COLOURS) % N;
+    const struct {
+        const char *type;
+        int n;
+        int64_t third; // record of item 3
+        const char *order, *message;
+    } cases[] = {
+        {"<i8", N, 7, NULL, NULL},
+        {"<i8", N, N + 3, NULL, NULL}, // a test image of the same label
+        {"<i8", N, 8, NULL, "item 3 has label 3 and picture 8 of "},
+        {"<i8", N, -1, NULL, "item 3 is said to be picture -1, and "},
+        {"<i8", N, N + TEST_PICTURES, NULL, "item 3 is said to be picture 136, and "},
+        {"<i8", N - 1, 7, NULL, "order.npy: the order of 96 items is an array of as many integers"},
+        {"<f8", N, 7, NULL, "order.npy: "},
+        {"<i8", N, 7, "/nowhere/order.npy", "/nowhere/order.npy"},
+        {"<i8", N, 7, "cnn", "items are in another order; name it with --order"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hn_sheet_source source = {0};
+        HN_SCOPE(&ctx);
+        record[3] = cases[i].third;
+        const char *path = put_order(folder, cases[i].type, record, cases[i].n);
+        path = cases[i].order ? cases[i].order : path;
+        if (cases[i].message) {
+            HN_CHECK_FAILS(&ctx, hn_sheet_pictures(&ctx, folder, path, 1, &items, &source), HN_DATA,
+                           cases[i].message);
+        } else {
+            HN_CHECK(&ctx, hn_sheet_pictures(&ctx, folder, path, 1, &items, &source));
+            CU_ASSERT_EQUAL(memcmp(source.record, record, sizeof record), 0);
+        }
+        hn_images_free(&ctx, &source.images);
+    }
+    {
+        struct hn_sheet_source views = {0}, other = {0};
+        HN_SCOPE(&ctx);
+        items.labels = NULL;
+        HN_CHECK(&ctx, hn_sheet_pictures(&ctx, folder, "views-mlp", 1, &items, &views));
+        HN_CHECK(&ctx, hn_sheet_pictures(&ctx, folder, "cnn", 1, &items, &other));
+        CU_ASSERT_NOT_EQUAL(memcmp(views.record, other.record, N * sizeof *views.record), 0);
+        hn_images_free(&ctx, &views.images);
+        hn_images_free(&ctx, &other.images);
+        items.labels = label;
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
+// Labels of all, of some, or of none.
+static void test_labels(void) {
+    struct hn_context ctx;
+    struct hn_job_sampler *in_order;
+    hn_context_init(&ctx, 1);
+    make_items();
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, hn_job_parse_sampler(&ctx, "file-order", &in_order));
+    for (int labelled = 0; labelled < 3; labelled++) {
+        struct hn_sheet_batch b = {0};
+        for (int i = 0; i < N; i++)
+            label[i] = labelled == 1 && i % 2 ? -1 : 0;
+        items.labels = labelled ? label : NULL;
+        HN_CHECK(&ctx, hn_sheet_draw(&ctx, in_order, &items, B, 3, 21, TOP, &b));
+        CU_ASSERT(b.number == 1 && b.size == B && !b.starts && isfinite(b.mean));
+        bool known = labelled == 2; // else item 21 has none
+        CU_ASSERT(known ? b.same == 1 : isnan(b.same));
+    }
+}
+
+struct drawing {
+    struct hn_job_sampler *sampler;
+    const char *folder, *texts;
+};
+
+static enum hn_code make_sheet(struct hn_context *ctx, void *data) {
+    const struct drawing *d = data;
+    struct hn_sheet_source source = {0};
+    struct hn_sheet_batch b = {0};
+    HN_SCOPE(ctx);
+    enum hn_code code = hn_sheet_pictures(ctx, d->folder, "cnn", 1, &items, &source);
+    hn_images_free(ctx, &source.images);
+    code = code ? code : hn_sheet_texts(ctx, d->texts, 2, &source);
+    return code ? code : hn_sheet_draw(ctx, d->sampler, &items, B, 3, 5, TOP, &b);
+}
+
+static void test_short_memory(void) {
+    struct hn_context ctx;
+    char folder[256], texts[300];
+    hn_context_init(&ctx, 1);
+    make_items();
+    hn_fixture_folder(folder, sizeof folder);
+    put_pictures(folder);
+    put_text(folder, "texts", "one\ntwo\n");
+    snprintf(texts, sizeof texts, "%s/texts", folder);
+    struct drawing d = {.folder = folder, .texts = texts};
+    {
+        HN_SCOPE(&ctx);
+        HN_CHECK(&ctx, hn_job_parse_sampler(&ctx, "knn", &d.sampler));
+        items.labels = NULL;
+        CU_ASSERT(hn_test_lacks(&ctx, make_sheet, &d) > 10);
+        items.labels = label;
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
 static void test_texts(void) {
     struct hn_context ctx;
     struct hn_sheet_source source = {0};
@@ -163,7 +293,9 @@ static void test_texts(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"nearest", test_nearest},   {"uniform", test_uniform}, {"per_anchor", test_per_anchor},
-    {"pictures", test_pictures}, {"texts", test_texts},
+    {"nearest", test_nearest},       {"uniform", test_uniform},
+    {"per_anchor", test_per_anchor}, {"pictures", test_pictures},
+    {"texts", test_texts},           {"orders", test_orders},
+    {"labels", test_labels},         {"short memory", test_short_memory},
 };
 HN_TEST_MAIN("sheet", tests)
