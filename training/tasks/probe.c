@@ -246,7 +246,7 @@ static void summarise(struct hn_svm_probe *probe) {
     probe->accuracy = sum / probe->folds;
     for (int f = 0; f < probe->folds; f++)
         square += pow(probe->fold_accuracy[f] - probe->accuracy, 2);
-    probe->deviation = probe->folds > 1 ? sqrt(square / (probe->folds - 1)) : NAN;
+    probe->deviation = sqrt(square / (probe->folds - 1)); // check(): there are two at least
 }
 
 enum hn_code hn_svm_probe_run(struct hn_context *ctx, struct hn_svm_probe *probe) {

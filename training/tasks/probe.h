@@ -30,7 +30,7 @@ struct hn_svm_probe {
     void (*tell)(void *data, int64_t done, int64_t of); // fits; by one thread alone. NULL: nobody
     void *tell_data;
     double accuracy;                        // out: mean over the folds
-    double deviation;                       // out: over the folds, n - 1; NaN if there is one
+    double deviation;                       // out: over the folds, n - 1
     double fold_accuracy[HN_SVM_FOLDS_MAX]; // out
     double chosen[HN_SVM_FOLDS_MAX];        // out: C
 };
