@@ -748,10 +748,10 @@ for r in rows:
     assert (r['share_of_limit'] is None) == r['name'].startswith('walk'), r"
     fi
     mkdir "$work/scratch"
-    TMPDIR=$work/scratch expect "bench of training" 0 '' bench train-node train-graph train-text train-pairs --reps 1 --warmup 0
+    TMPDIR=$work/scratch expect "bench of training" 0 '' bench train-node train-graph train-text train-pairs train-cnn --reps 1 --warmup 0
     check "bench of training: Cora's shape" grep -qE '^train-node +2708 +512 .*% +[0-9.]+$' "$work/out"
     check "bench of training: a table's floor" grep -qE '^train-text +7[01][0-9]{2} +256 .*% +[0-9.]+$' "$work/out"
-    check "bench of training: a row each" test "$(grep -c '^train-' "$work/out")" = 4
+    check "bench of training: a row each" test "$(grep -c '^train-' "$work/out")" = 5
     check "bench of training leaves nothing" rmdir "$work/scratch"
     expect "a kernel that is near none" 2 "unknown kernel 'xyzzy'; there are all, table, linear, .*knn.*, train-pairs" bench xyzzy
     expect "one with a long name is cut with a mark" 2 "unknown kernel 'x{57}[.]{3}'; there are" bench "$(printf 'x%.0s' {1..99})"

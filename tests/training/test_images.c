@@ -267,6 +267,80 @@ static void test_views(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+static void test_views_refused(void) {
+    enum { RECORD = 3073, RECORDS = 4 };
+    static unsigned char record[RECORD * RECORDS];
+    char folder[256], cache[300];
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    write_file(folder, "data_batch_1.bin", record, sizeof record);
+    write_file(folder, "test_batch.bin", record, RECORD);
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+#define SIZES "cached views need at least 2 images, 1 view and 1 to 2048 dimensions"
+    static const struct {
+        int64_t n, views, dim;
+        enum hn_code code;
+        const char *message;
+    } cases[] = {
+        {1, 1, 4, HN_USAGE, SIZES},
+        {2, 0, 4, HN_USAGE, SIZES},
+        {2, 1, 0, HN_USAGE, SIZES},
+        {2, 1, HN_PATCH_FEATURES + 1, HN_USAGE, SIZES},
+        {RECORDS + 1, 1, 4, HN_DATA, "holds 4 training images, fewer than n = 5"},
+        {4, INT64_MAX / 4, 4, HN_USAGE, "views = 2305843009213693951 of 4 images are too many"},
+        {4, INT64_MAX / 64, 4, HN_USAGE, "of 4 images are too many"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hn_views v = {0};
+        const struct hn_views_spec spec = {.data = folder,
+                                           .cache = cache,
+                                           .n = cases[i].n,
+                                           .views = cases[i].views,
+                                           .dim = cases[i].dim,
+                                           .seed = 1};
+        HN_CHECK_FAILS(&ctx, hn_views_open(&ctx, &spec, &v), cases[i].code, cases[i].message);
+        hn_views_free(&ctx, &v);
+        CU_ASSERT_EQUAL(access(cache, F_OK), -1); // nothing is begun
+    }
+    hn_fixture_remove(folder);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void fill_grey(const void *self, int64_t i, float image[HN_IMAGE_BYTES]) {
+    (void)i;
+    for (int k = 0; k < HN_IMAGE_BYTES; k++)
+        image[k] = *(const float *)self;
+}
+
+// Images that do not differ have features, and nothing that a projection could keep.
+static void test_grey_images(void) {
+    enum { GREY = 3 };
+    static float features[GREY * HN_PATCH_FEATURES];
+    const float grey = 0.25F;
+    const struct hn_image_source images = {fill_grey, &grey, GREY}, one = {fill_grey, &grey, 1},
+                                 none = {fill_grey, &grey, 0};
+    struct hn_context ctx;
+    struct hn_patches p = {0};
+    hn_context_init(&ctx, 2);
+    {
+        HN_SCOPE(&ctx);
+        HN_CHECK_FAILS(&ctx, hn_patches_fit(&ctx, &none, 1, &p), HN_DATA,
+                       "there are no images to fit the front end to");
+        HN_CHECK(&ctx, hn_patches_fit(&ctx, &images, 1, &p));
+        HN_CHECK(&ctx, hn_patches_run(&ctx, &p, &images, features));
+        for (int k = 0; k < GREY * HN_PATCH_FEATURES; k++)
+            CU_ASSERT(isfinite(features[k]) && features[k] == features[k % HN_PATCH_FEATURES]);
+        HN_CHECK_FAILS(&ctx, hn_patches_fit_projection(&ctx, &images, 0, &p), HN_USAGE,
+                       "0 dimensions cannot be kept of 2048, from 3 images");
+        HN_CHECK_FAILS(&ctx, hn_patches_fit_projection(&ctx, &images, 2049, &p), HN_USAGE,
+                       "2049 dimensions cannot be kept of 2048, from 3 images");
+        HN_CHECK_FAILS(&ctx, hn_patches_fit_projection(&ctx, &one, 1, &p), HN_USAGE,
+                       "1 dimensions cannot be kept of 2048, from 1 images");
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // The two largest of three known pairs, and a matrix that has none.
 static void test_eigen(void) {
     struct hn_context ctx;
@@ -295,6 +369,8 @@ static void test_eigen(void) {
 
 static const struct hn_test tests[] = {
     {"eigenpairs", test_eigen},
+    {"views that cannot be", test_views_refused},
+    {"grey images", test_grey_images},
     {"augment", test_augment},
     {"augment identities", test_augment_identities},
     {"augment law", test_augment_law},

@@ -13,6 +13,7 @@ static const struct {
     enum hn_objective objective;
     const char *sampler, *sampler_options;
     int embeddings; // enum hn_embeddings
+    bool own_cache; // of views, which are made anew
 } trainings[] = {
     {"node", "cora", "out=4 hidden=8", HN_OBJECTIVE_OTHER_VIEW, "ring", "lo=50 hi=90"},
     {"node", "cora", "out=4 hidden=8 encoder=gcn", HN_OBJECTIVE_SIAMESE, "uniform", ""},
@@ -26,6 +27,8 @@ static const struct {
     {"views-mlp", "cifar10", "n=24 views=2 dim=4 hidden=8 out=4", HN_OBJECTIVE_SUPCON, "knn", ""},
     {"views-mlp", "cifar10", "n=24 views=2 dim=4 hidden=8 out=4 probe=false positives=label",
      HN_OBJECTIVE_QUEUE, "uniform", ""},
+    {"views-mlp", "cifar10", "n=7 views=1 dim=4 hidden=8 out=4 probe=false", HN_OBJECTIVE_NTXENT,
+     "uniform", "", HN_EMBEDDINGS_FRESH, true},
     {"text", "sts", "out=4 svd=3 idf=true", HN_OBJECTIVE_INFONCE, "knn", ""},
     {"text", "sts", "out=4 items=pairs mask=true transductive=true", HN_OBJECTIVE_BOTH_WAYS,
      "uniform", ""},
@@ -86,7 +89,7 @@ static struct trial *open_training(size_t i) {
     struct trial *t = open_trial_of(1, trainings[i].task, options, trainings[i].sampler,
                                     trainings[i].sampler_options);
     t->spec.setting =
-        (struct hn_task_setting){.cache = root,
+        (struct hn_task_setting){.cache = trainings[i].own_cache ? t->folder : root,
                                  .folder = "",
                                  .seed = 2,
                                  .batch_size = 7,

@@ -103,6 +103,33 @@ static void test_svm(void) {
         label[i] = i / 2 % 2;
     HN_CHECK(&ctx, hn_svm_probe_run(&ctx, &probe));
     CU_ASSERT(probe.accuracy < 0.9);
+    const struct hn_svm_probe good = probe;
+    struct {
+        struct hn_svm_probe probe;
+        enum hn_code code;
+        const char *message;
+    } cases[] = {{good, HN_INTERNAL, "folds, inner folds or number of C out of range"},
+                 {good, HN_INTERNAL, "folds, inner folds or number of C out of range"},
+                 {good, HN_INTERNAL, "folds, inner folds or number of C out of range"},
+                 {good, HN_INTERNAL, "folds, inner folds or number of C out of range"},
+                 {good, HN_INTERNAL, "folds, inner folds or number of C out of range"},
+                 {good, HN_DATA, "the SVM takes at most "},
+                 {good, HN_DATA, "fold"}};
+    cases[0].probe.folds = 1;
+    cases[1].probe.folds = HN_SVM_FOLDS_MAX + 1;
+    cases[2].probe.n_c = 0;
+    cases[3].probe.inner = 1;
+    cases[4].probe.inner = 1 << 20;
+    cases[5].probe.x.rows = HN_SVM_ITEMS_MAX + 1;
+    cases[6].probe.folds = 5; // of which one has no item
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        HN_CHECK_FAILS(&ctx, hn_svm_probe_run(&ctx, &cases[i].probe), cases[i].code,
+                       cases[i].message);
+    for (int k = 0; k < 2; k++) {
+        label[5] = k ? HN_SVM_ITEMS_MAX : -1;
+        HN_CHECK_FAILS(&ctx, hn_svm_probe_run(&ctx, &probe), HN_INTERNAL,
+                       "of item 5 is not a class number");
+    }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
