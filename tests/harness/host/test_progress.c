@@ -161,6 +161,57 @@ static void one_line_a_minute_in_a_pipe(void) {
     CU_ASSERT_PTR_EQUAL(strchr(output, '\n'), output + strlen(output) - 1);
 }
 
+// What one step writes to a terminal in these surroundings; NULL: the variable is unset.
+static void write_step(const char *term, const char *no_color, bool failed, char output[256]) {
+    int ends[2];
+    struct winsize window = {.ws_row = 24, .ws_col = 40};
+    if (openpty(&ends[0], &ends[1], NULL, NULL, &window) != 0)
+        hn_test_skip("no pseudo-terminals here");
+    pid_t child = fork();
+    CU_ASSERT_FATAL(child >= 0);
+    if (child == 0) {
+        struct hn_progress p;
+        dup2(ends[1], STDERR_FILENO);
+        (void)(term ? setenv("TERM", term, 1) : unsetenv("TERM"));
+        (void)(no_color ? setenv("NO_COLOR", no_color, 1) : unsetenv("NO_COLOR"));
+        hn_progress_begin(&p, 2, 0, false);
+        p.begun_ns += 3600000000000; // no rate
+        hn_progress_step(&p, failed, "");
+        fputc('.', stderr); // so that there is something to read
+        _exit(0);
+    }
+    ssize_t n = read(ends[0], output, 255);
+    output[n > 0 ? n : 0] = '\0';
+    int status;
+    CU_ASSERT(waitpid(child, &status, 0) == child && status == 0);
+    for (ssize_t more; strchr(output, '.') == NULL; n += more) {
+        more = read(ends[0], output + n, 255 - (size_t)n);
+        CU_ASSERT_FATAL(more > 0);
+        output[n + more] = '\0';
+    }
+    close(ends[1]);
+    close(ends[0]);
+}
+
+static void colours_are_of_terminals_that_want_them(void) {
+    static const struct {
+        const char *term, *no_color;
+        bool failed;
+        const char *wanted;
+    } cases[] = {
+        {"xterm", NULL, false, "\r\033[36m1/2 cells\033[0m\033[K."},
+        {"xterm", "", true, "\r\033[31m1/2 cells, 1 failed\033[0m\033[K."},
+        {"xterm", "1", true, "\r1/2 cells, 1 failed\033[K."},
+        {"dumb", NULL, false, "."}, // as to a file: after a minute
+        {NULL, NULL, false, "."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char output[256];
+        write_step(cases[i].term, cases[i].no_color, cases[i].failed, output);
+        CU_ASSERT_STRING_EQUAL(output, cases[i].wanted);
+    }
+}
+
 static const struct hn_test tests[] = {
     {"rate_counts_only_this_run", rate_counts_only_this_run},
     {"failures_and_long_times", failures_and_long_times},
@@ -171,6 +222,7 @@ static const struct hn_test tests[] = {
     {"silent_in_a_pipe_below_a_minute_and_when_quiet",
      silent_in_a_pipe_below_a_minute_and_when_quiet},
     {"one_line_a_minute_in_a_pipe", one_line_a_minute_in_a_pipe},
+    {"colours", colours_are_of_terminals_that_want_them},
 };
 
 HN_TEST_MAIN("progress", tests)
