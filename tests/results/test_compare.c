@@ -10,6 +10,8 @@
 #include "tests/measured_results.h"
 #include "tests/test.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct hn_context ctx;
@@ -196,6 +198,58 @@ static void test_infinities(void) {
             CU_ASSERT_EQUAL(ends(&a, &b, "fn_ratio:+50%"),
                             rises ? HN_COMPARE_FAIL : HN_COMPARE_PASS);
         }
+    hn_results_free(&ctx, &a);
+    hn_results_free(&ctx, &b);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// The table and the verdict of a comparison.
+static void expect_said(const struct hn_results *a, const struct hn_results *b, const char *gate,
+                        const char *part) {
+    char *text;
+    size_t size;
+    struct hn_gate held; // what is compared points to it
+    struct hn_compare_options options = {.gate = &held, .n_gates = gate ? 1 : 0};
+    struct hn_comparison c;
+    HN_SCOPE(&ctx);
+    if (gate)
+        HN_CHECK(&ctx, hn_gate_parse(&ctx, gate, &held));
+    HN_CHECK(&ctx, hn_compare(&ctx, a, 1, b, 1, &options, &c));
+    FILE *out = open_memstream(&text, &size);
+    HN_CHECK(&ctx, hn_compare_text.print(&ctx, &c, out));
+    CU_ASSERT_EQUAL(fclose(out), 0);
+    if (!strstr(text, part))
+        fprintf(stderr, "    no \"%s\" in:\n%s", part, text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, part));
+    free(text);
+}
+
+// Arrays that one file lacks, or has of another size, and how it is said.
+static void test_arrays(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_results a = made(0, ROWS, 1, -1, 1), b = made(0, ROWS, 1, -1, 1);
+    const struct hn_results whole = b;
+    b.batch_start = NULL;
+    expect_said(&a, &b, NULL, "FAIL: batches in");
+    CU_ASSERT_EQUAL(ends(&b, &a, NULL), HN_COMPARE_PASS); // what came is no difference
+    b = whole;
+    b.bin_hi += 0.5;
+    expect_said(&a, &b, NULL, "FAIL: counts in 12 of 12");
+    expect_said(&a, &b, "n_dot:0", "PASS");
+    b = whole;
+    b.kinds = 0;
+    expect_said(&a, &b, "counters:0", "FAIL: counts in 12 of 12");
+    CU_ASSERT_EQUAL(ends(&b, &a, NULL), HN_COMPARE_PASS);
+    b = whole;
+    b.bin_lo -= 0.5;
+    b.batch_start = NULL;
+    for (int c = 0; c < b.runs.n_columns; c++)
+        if (b.runs.column[c].kind == HN_COLUMN_REAL && b.runs.column[c].role == HN_ROLE_QUALITY)
+            b.runs.cells[c].real[5] += 1;
+        else if (b.runs.column[c].role == HN_ROLE_COUNTER && b.runs.column[c].kind == HN_COLUMN_INT)
+            b.runs.cells[c].count[5]++;
+    expect_said(&a, &b, NULL, " more columns");
+    b = whole;
     hn_results_free(&ctx, &a);
     hn_results_free(&ctx, &b);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -468,6 +522,7 @@ static const struct hn_test tests[] = {
     {"samples", test_samples},
     {"ends", test_ends},
     {"differences", test_differences},
+    {"arrays", test_arrays},
     {"infinities", test_infinities},
     {"many columns", test_many_columns},
     {"rounds", test_rounds},
