@@ -414,6 +414,7 @@ $(addprefix $(BUILD)/tests/,harness/cli/test_commands library/test_call_memory):
 decisions := hn_stream_open hn_permute hn_stream_word hn_stream_below hn_stream_uniform hn_stream_shuffle \
 	hn_stream_distinct hn_stream_take hn_gemm_nt hn_packed_multiply hn_packed_multiply_all hn_packed_multiply_row hn_dot
 $(BUILD)/tests/samplers/test_every_decision: ldflags += $(addprefix -Wl$(comma)--wrap=,$(decisions))
+$(BUILD)/tests/samplers/test_no_product: ldflags += -Wl,--wrap=hn_product_best
 
 $(BUILD)/fuzzer: $(call obj,tests/fuzz/libfuzzer.c tests/fuzz/edit.c $(fuzz_targets)) $(library)
 	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) -fsanitize=fuzzer $(libs)
