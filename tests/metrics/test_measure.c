@@ -269,6 +269,14 @@ static void bad_settings_are_refused(void) {
     HN_CHECK_FAILS(&ctx, hn_measure_begin(&ctx, &spec, &m), HN_INTERNAL, "without");
     CU_ASSERT_PTR_NULL(m);
     spec.env.threads = 1;
+    const struct hn_metric_env good = spec.env;
+    for (int i = 0; i < 4; i++) {
+        spec.env.batch_size = i == 0 ? 0 : good.batch_size;
+        spec.env.batches = i == 1 ? -1 : good.batches;
+        spec.env.capacity = i == 2 ? -1 : i == 3 ? 10 : 0;
+        HN_CHECK_FAILS(&ctx, hn_measure_begin(&ctx, &spec, &m), HN_INTERNAL, "without");
+    }
+    spec.env = good;
     spec.metrics = hn_metrics;
     spec.n_metrics = metrics_count();
     HN_CHECK_FAILS(&ctx, hn_measure_begin(&ctx, &spec, &m), HN_INTERNAL, "global loss");
@@ -279,6 +287,42 @@ static void bad_settings_are_refused(void) {
     spec.env.global = &global;
     HN_CHECK_FAILS(&ctx, hn_measure_begin(&ctx, &spec, &m), HN_INTERNAL, "temperature 0.5");
     hn_global_free(&ctx, &global);
+    drawn_free(&ctx, &d);
+    hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Lists of negatives where there are none, none where there are, and lists of what is no other
+// item.
+static void bad_lists_are_refused(void) {
+    enum { CAPACITY = 2, ITEMS = 10 };
+    static const struct {
+        int32_t count, first;
+    } bad[] = {{-1, 0}, {CAPACITY + 1, 0}, {1, -1}, {1, ITEMS}, {2, -2}};
+    struct hn_context ctx = context();
+    struct hn_items items = hn_fixture_items(&ctx, ITEMS, 8, 2, false, 3);
+    struct drawn d = drawn_partition(&ctx, ITEMS, 5, 1, 5);
+    struct hn_measure_spec spec = probe_spec(&items, &d);
+    struct hn_measure *m;
+    int32_t counts[ITEMS] = {0}, negative[CAPACITY * ITEMS] = {0};
+    const struct hn_measure_lists lists = {counts, negative};
+    HN_CHECK(&ctx, hn_measure_begin(&ctx, &spec, &m));
+    HN_CHECK_FAILS(&ctx, hn_measure_anchors(&ctx, m, 0, 2, d.size, d.ids, lists), HN_INTERNAL,
+                   "lists of negatives in a cell of batches");
+    hn_measure_close(&ctx, m);
+    spec.env.capacity = CAPACITY;
+    HN_CHECK(&ctx, hn_measure_begin(&ctx, &spec, &m));
+    HN_CHECK_FAILS(&ctx, hn_measure_batches(&ctx, m, 0, 2, d.size, d.ids), HN_INTERNAL,
+                   "batches without lists of negatives");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        counts[3] = bad[i].count;
+        negative[3 * CAPACITY] = bad[i].first == -2 ? d.ids[3] : bad[i].first; // the anchor itself
+        HN_CHECK_FAILS(&ctx, hn_measure_anchors(&ctx, m, 0, 2, d.size, d.ids, lists), HN_INTERNAL,
+                       "are not other items, at most 2");
+    }
+    counts[3] = 0;
+    HN_CHECK(&ctx, hn_measure_anchors(&ctx, m, 0, 2, d.size, d.ids, lists));
+    hn_measure_close(&ctx, m);
     drawn_free(&ctx, &d);
     hn_fixture_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -453,6 +497,7 @@ static const struct hn_test tests[] = {
     {"repeats_are_one_item", repeats_are_one_item},
     {"bad_batches_are_refused", bad_batches_are_refused},
     {"bad_settings_are_refused", bad_settings_are_refused},
+    {"bad lists are refused", bad_lists_are_refused},
     {"an_interrupt_ends_it", an_interrupt_ends_it},
     {"every_missing_need_is_said", what_is_missing_is_said},
     {"every_metric_any_threads", threads_do_not_matter},
