@@ -395,6 +395,26 @@ static void test_missing(void) {
     hardneg_free(h);
 }
 
+// A weighting that begins at a step counts every negative once before it.
+static void test_weighting_begins(void) {
+    static const int64_t all[N] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    double value[2][COLUMNS] = {{0}};
+    for (int64_t index = 4; index < 6; index++) {
+        struct hardneg_items items = items_of_rows();
+        struct hardneg_measure how = {.size = sizeof how};
+        hardneg *h = built("uniform");
+        items.index = index;
+        items.view2 = rows;
+        CU_ASSERT_EQUAL(hardneg_build(h, &items), HARDNEG_OK);
+        for (int i = 0; i < 2; i++) {
+            how.weighting = i ? "{progcl: {from: 5}}" : NULL;
+            CU_ASSERT_EQUAL(hardneg_measure_batches(h, all, 1, N, &how, value[i]), HARDNEG_OK);
+        }
+        CU_ASSERT_EQUAL(memcmp(value[0], value[1], sizeof value[0]) == 0, index < 5);
+        hardneg_free(h);
+    }
+}
+
 static void test_measure(void) {
     static const int64_t good[] = {0, 1, 2, 3, -1}, beyond[] = {0, 1, N}, gap[] = {0, -1, 2};
     static const int64_t other[] = {1, 0, N};
@@ -647,6 +667,7 @@ static const struct hn_test tests[] = {
     {"several labels an item", test_several_labels},
     {"too little memory", test_memory},
     {"what samplers need", test_missing},
+    {"a weighting begins", test_weighting_begins},
     {"wrong measures", test_measure},
     {"lists", test_lists},
     {"wrong corpora", test_corpora},
