@@ -664,6 +664,17 @@ static const struct {
     {"reproduce --list --all --claims many.yaml", NULL, "nowhere"},
     {"reproduce --list --training", NULL, "train"},
     {"run -c job.yaml -o broken -q", NULL, "", HN_OK},
+    {"run -c na.yaml -o out --dry-run -v", NULL,
+     "hops {at_least=false, l=2} B=8 tau=0.5 seed 1: not applicable: hops needs a graph"},
+    {"run -c na.yaml -o out --dry-run", NULL, "hops B=8: not applicable: hops needs a graph"},
+    {"run -c na.yaml -o out --dry-run", NULL, "3 of 3 cells, 1 of them not applicable"},
+    {"run -c na.yaml -o out --dry-run -v --filter knn", NULL, "1 of 3 cells, about"},
+    {"run -c na.yaml -o out --dry-run --filter hops", NULL,
+     "1 of 3 cells, 1 of them not applicable"},
+    {"run -c job.yaml -o out --dry-run --set loss=[ntxent,infonce]", NULL, "knn B=8 infonce"},
+    {"run -c job.yaml -o out --dry-run --set timing.processes=3", NULL,
+     "the estimate is of one process; 2 more time"},
+    {"run -c na.yaml -o out", NULL, "hops needs a graph"},
     {"status failed", NULL,
      "3 of 3 cells done, 1 of them failed\n  failed: 3 done, 1 of them failed; ended"},
     {"status failed page --json", NULL, "\"failed\": 1"},
@@ -753,6 +764,8 @@ static void put_answered(struct hn_context *ctx) {
     put("two.jsonl", "{\"_id\": \"0\", \"text\": \"a dog barks\"}\n"
                      "{\"_id\": \"1\", \"text\": \"a cat\"}\n");
     put("two.qrels", "0\t0\t1\n1\t1\t1\n");
+    put("na.yaml", "version: 1\nsnapshots: s.h5\nsteps: [0]\nbatch_size: 8\nbatches: 3\n"
+                   "figures: none\nmetrics: [fn_ratio]\nsamplers: [uniform, knn, hops]\n");
     put("fail.yaml", "version: 1\nsnapshots: s.h5\nsteps: [0]\nbatch_size: 8\nbatches: 3\n"
                      "figures: none\nsamplers: [uniform, {command: {name: mine, run: [\"false\", "
                      "\"{out}\"]}}]\n");
