@@ -57,10 +57,10 @@ static enum hn_code cut_json(struct hn_context *ctx, struct hn_lines *l, enum hn
                              const char *line, struct pair *out) {
     if (hn_lines_json(ctx, l, line, &out->json))
         return ctx->code;
-    for (int side = 0; side < HN_SETS; side++)
+    bool two = json_array_size(out->json) == HN_SETS; // a third text, say, is not to be lost
+    for (int side = 0; side < HN_SETS && two; side++)
         out->text[side] = hn_lines_text(l, json_array_get(out->json, (size_t)side));
-    if (json_is_array(out->json) && json_array_size(out->json) == HN_SETS && out->text[0] &&
-        out->text[1])
+    if (out->text[0] && out->text[1])
         return HN_OK;
     if (rules == HN_PAIR_SEARCH && cut_search(ctx, out))
         return ctx->code;
