@@ -2,6 +2,7 @@
 // Small files of every kind that text and bytes make: what is read of them, or the sentence that
 // refuses them.
 #include "datasets/import/array.h"
+#include "datasets/import/collection.h"
 #include "datasets/import/format.h"
 #include "datasets/import/given.h"
 #include "tests/fixture.h"
@@ -338,7 +339,73 @@ static void test_given(void) {
                    "/nowhere/b.npy");
 }
 
+// Pairs of texts, a line each: "queries|passages" as they are numbered, or the sentence.
+static const struct {
+    enum hn_pair_rules rules;
+    const char *text, *read, *part;
+} pairs[] = {
+    {HN_PAIR_COMPLETE, "a\tb\nc\td\na\tb\n", "a c|b d", ""},
+    {HN_PAIR_COMPLETE, "a b\n", NULL, "line 1: is not a pair: wanted are two texts with a tab"},
+    {HN_PAIR_COMPLETE, "a\tb\tc\n", NULL, "line 1: is not a pair: wanted are two texts with a tab"},
+    {HN_PAIR_COMPLETE, "[\"a\", \"b\"]\n", "a|b", ""},
+    {HN_PAIR_COMPLETE, "[\"a\"]\n", NULL, "line 1: is not a pair: wanted are the texts"},
+    {HN_PAIR_COMPLETE, "[\"a\", 1]\n", NULL, "line 1: is not a pair"},
+    {HN_PAIR_COMPLETE, "[\"a\", \"b\", \"c\"]\n", NULL, "line 1: is not a pair"},
+    {HN_PAIR_COMPLETE, "[1, \"b\"]\n", NULL, "line 1: is not a pair"},
+    {HN_PAIR_COMPLETE, "{\"anchor\": \"a\", \"positive\": \"b\"}\n", "a|b", ""},
+    {HN_PAIR_COMPLETE, "{\"query\": \"a\", \"positive\": \"b\"}\n", "a|b", ""},
+    {HN_PAIR_COMPLETE, "{\"docstring\": \"a\", \"code\": \"b\", \"query\": \"c\"}\n", "a|b", ""},
+    {HN_PAIR_COMPLETE, "{\"docstring\": \"a\"}\n", NULL, "line 1: is not a pair"},
+    {HN_PAIR_COMPLETE, "{\"code\": \"a\"}\n", NULL, "line 1: is not a pair"},
+    {HN_PAIR_COMPLETE, "{\"docstring_tokens\": [\"a\"], \"code_tokens\": [\"b\"]}\n", NULL,
+     "line 1: is not a pair"},
+    {HN_PAIR_SEARCH, "{\"docstring_tokens\": [\"a\", \"x\"], \"code_tokens\": [\"b\"]}\n",
+     "a x |b ", ""},
+    {HN_PAIR_SEARCH,
+     "{\"docstring_tokens\": [\"a\", 1], \"docstring\": \"c\", \"code_tokens\": [\"b\"]}\n", "c|b ",
+     ""},
+    {HN_PAIR_SEARCH,
+     "{\"docstring\": null, \"code\": \"b\"}\n{\"docstring\": \"c\", \"code\": \"d\"}\n", "c|b d",
+     ""},
+    {HN_PAIR_SEARCH, "{\"code\": \"b\"}\n", "|b", ""},
+    {HN_PAIR_SEARCH, "{\"docstring\": \" \\t\", \"code\": \"b\"}\n", "|b", ""},
+    {HN_PAIR_SEARCH, "{\"docstring\": 1, \"code\": \"b\"}\n", NULL, "line 1: is not a pair"},
+    {HN_PAIR_SEARCH, "{\"docstring\": \"a\", \"code\": 1}\n", NULL, "line 1: is not a pair"},
+    {HN_PAIR_COMPLETE, "", NULL, "holds no pair"},
+};
+
+static void put_texts(const struct hn_strings *all, char *text, size_t size) {
+    for (int64_t i = 0; i < all->n; i++)
+        snprintf(text + strlen(text), size - strlen(text), "%s%s", i ? " " : "", hn_string(all, i));
+}
+
+static void test_pairs(void) {
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct hn_context ctx;
+        struct hn_text_pairs p;
+        int64_t end[1];
+        char text[TEXT] = "";
+        hn_context_init(&ctx, 1);
+        const char *const path[] = {put("pairs.tsv", pairs[i].text, strlen(pairs[i].text)), NULL};
+        HN_SCOPE(&ctx);
+        enum hn_code code = hn_text_pairs_read(&ctx, path, pairs[i].rules, end, &p);
+        if (!code) {
+            put_texts(&p.text[HN_QUERIES], text, sizeof text);
+            snprintf(text + strlen(text), sizeof text - strlen(text), "|");
+            put_texts(&p.text[HN_CORPUS], text, sizeof text);
+        }
+        bool good = pairs[i].read ? !code && strcmp(text, pairs[i].read) == 0
+                                  : code == HN_DATA && strstr(ctx.message, pairs[i].part) &&
+                                        strstr(ctx.message, path[0]);
+        if (!good)
+            fprintf(stderr, "    %s: code %d, \"%s\", \"%s\"\n", pairs[i].text, (int)code,
+                    ctx.message, text);
+        CU_ASSERT_TRUE(good);
+    }
+}
+
 static const struct hn_test tests[] = {
+    {"pairs of texts", test_pairs},
     {"what is read of small files", test_readings},
     {"batches and negatives of other programs", test_given},
 };
