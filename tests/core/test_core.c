@@ -417,6 +417,26 @@ static void test_map(void) {
     (void)fclose(file);
 }
 
+// Of every shape to 19 x 19, whose squares of 8 are whole or not, within wider rows.
+static void test_transpose(void) {
+    enum { MAX = 19, FROM = MAX + 2, TO = MAX + 3 };
+    float from[MAX * FROM], to[MAX * TO];
+    for (int i = 0; i < MAX * FROM; i++)
+        from[i] = (float)i;
+    for (int64_t rows = 1; rows <= MAX; rows++)
+        for (int64_t cols = 1; cols <= MAX; cols++) {
+            int64_t wrong = 0;
+            for (int i = 0; i < MAX * TO; i++)
+                to[i] = -1;
+            hn_transpose(from, FROM, rows, cols, to, TO);
+            for (int64_t j = 0; j < MAX; j++)
+                for (int64_t i = 0; i < TO; i++)
+                    wrong += (int)to[j * TO + i] !=
+                             (i < rows && j < cols ? (int)from[i * FROM + j] : -1);
+            CU_ASSERT_EQUAL(wrong, 0);
+        }
+}
+
 static const struct hn_test tests[] = {
     {"mapped files", test_map},
     {"owner", test_owner},
@@ -430,6 +450,7 @@ static const struct hn_test tests[] = {
     {"dot products", test_dot_products},
     {"sum in lanes", test_sum},
     {"normalize", test_normalize},
+    {"transpose", test_transpose},
     {"digest", test_digest},
     {"digest_numbers", test_digest_numbers},
     {"parts_key", test_parts_key},
