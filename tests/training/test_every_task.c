@@ -83,6 +83,48 @@ static void test_same(void) {
     }
 }
 
+// Asks for an end as the evaluation of this step begins.
+static void stop_evaluation(void *data, int64_t step, int64_t done, int64_t of) {
+    struct trial *t = data;
+    (void)done;
+    t->stop |= of > 0 && step == t->stop_at;
+}
+
+static enum hn_code train_to_evaluation(struct trial *t, int64_t step) {
+    const struct hn_run_watch watcher = {.evaluation = stop_evaluation, .data = t};
+    t->ctx.stop = &t->stop;
+    t->stop = 0;
+    t->stop_at = step;
+    hn_table_free(&t->ctx, &t->table);
+    HN_CHECK(&t->ctx, hn_training_table(&t->ctx, t->spec.task, &t->table));
+    return hn_train(&t->ctx, &t->spec, &watcher, &t->table, NULL);
+}
+
+// Interrupted in an evaluation, with what is evaluated beside, a training goes on to the same rows.
+static void test_evaluations(void) {
+    static const char *const beside[] = {"wl", "svd"};
+    for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
+        hn_test_entry((*type)->name);
+        struct trial *pair[2];
+        for (int k = 0; k < 2; k++) {
+            pair[k] = open_short(*type, 2);
+            for (int o = 0; o < 2; o++)
+                if (hn_options_find((*type)->options, beside[o]))
+                    HN_CHECK(&pair[k]->ctx, hn_options_set(&pair[k]->ctx, (*type)->options,
+                                                           pair[k]->task, beside[o], "2"));
+        }
+        HN_CHECK(&pair[0]->ctx, train(pair[0]));
+        for (int64_t step = 0; step <= 3; step += 3)
+            HN_CHECK_FAILS(&pair[1]->ctx, train_to_evaluation(pair[1], step), HN_INTERRUPTED,
+                           "interrupted");
+        pair[1]->stop_at = -1;
+        HN_CHECK(&pair[1]->ctx, train(pair[1]));
+        check_same_series(pair[0], pair[1]);
+        close_trial(pair[0]);
+        close_trial(pair[1]);
+    }
+}
+
 static void test_seed(void) {
     for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
         hn_test_entry((*type)->name);
@@ -274,6 +316,7 @@ static const struct hn_test tests[] = {
     {"a training of each task is that of the baseline", test_baseline},
     {"every task, its entry", test_entry},
     {"every task, the same for any number of threads and after an interruption", test_same},
+    {"every task, interrupted in an evaluation", test_evaluations},
     {"every task, the seed matters", test_seed},
     {"every task, negatives of each anchor", test_lists},
     {"supcon takes no weighting", test_supcon},

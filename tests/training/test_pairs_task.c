@@ -723,7 +723,85 @@ static void test_groups(void) {
     hn_fixture_remove(folder);
 }
 
+static void put_few(const char *name, int from, int to) {
+    FILE *f = open_data(folder, name);
+    for (int i = from; i < to; i++)
+        fprintf(f, "{\"docstring\": \"find %c%c%c\", \"code\": \"get%c(x) + %d\"}\n", 'a' + i,
+                'g' + i, 'p' + i, 'A' + i, i);
+    CU_ASSERT_EQUAL(fclose(f), 0);
+}
+
+// Of a corpus that has fewer documents than negatives are asked for all are taken, however many
+// that is.
+static void test_few_negatives(void) {
+    static struct trial t;
+    int32_t id[BATCH];
+    for (int i = 0; i < BATCH; i++)
+        id[i] = i;
+    hn_fixture_folder(folder, sizeof folder);
+    put_few("train.jsonl", 0, BATCH);
+    put_few("test.jsonl", BATCH, BATCH + 3);
+    for (int random = 0; random < 2; random++) {
+        double loss[3];
+        for (int k = 0; k < 3; k++) {
+            static const char *const numbers[] = {"negatives=2", "negatives=14", "negatives=16"};
+            const char *options[] = {random ? "mined=random" : "mined=true", numbers[k], NULL};
+            HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options));
+            loss[k] = loss_of(&t.ctx, &t.o.task, id, BATCH);
+            close_pairs(&t);
+        }
+        CU_ASSERT(isfinite(loss[0]));
+        CU_ASSERT_DOUBLE_EQUAL(loss[1], loss[2], 1e-6);
+        CU_ASSERT(loss[1] > loss[0] + 1e-3);
+    }
+    hn_fixture_remove(folder);
+}
+
+// Options that do not go together, and overlaps that leave nothing.
+static void test_refused(void) {
+    static struct trial t;
+    static const struct {
+        enum hn_objective objective;
+        const char *options[3];
+        enum hn_code code;
+        const char *message;
+    } cases[] = {
+        {HN_OBJECTIVE_SIGLIP,
+         {"same_side=documents"},
+         HN_USAGE,
+         "documents have no negatives in loss siglip"},
+        {HN_OBJECTIVE_INFONCE,
+         {"mask=true"},
+         HN_USAGE,
+         "hard negatives and `mask` take loss other-view, both-ways or siglip, not infonce"},
+        {HN_OBJECTIVE_BOTH_WAYS,
+         {"mined=true", "min_rank=5", "max_rank=5"},
+         HN_USAGE,
+         "max_rank 5 is not above min_rank 5"},
+        {HN_OBJECTIVE_BOTH_WAYS,
+         {"overlap=out-of-train"},
+         HN_DATA,
+         "overlap: out-of-train leaves no pair"},
+        {HN_OBJECTIVE_BOTH_WAYS,
+         {"overlap=out-of-test"},
+         HN_DATA,
+         "overlap: out-of-test leaves no pair"},
+    };
+    hn_fixture_folder(folder, sizeof folder);
+    put_few("train.jsonl", 0, BATCH);
+    put_few("test.jsonl", 0, BATCH);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *options[4] = {cases[i].options[0], cases[i].options[1], cases[i].options[2]};
+        HN_CHECK_FAILS(&t.ctx, open_pairs(&t, cases[i].objective, options), cases[i].code,
+                       cases[i].message);
+        close_pairs(&t);
+    }
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {
+    {"few negatives", test_few_negatives},
+    {"refused", test_refused},
     {"measures", test_measures},
 
     {"loss", test_loss},
