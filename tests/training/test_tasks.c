@@ -6,6 +6,8 @@
 #include "tests/training_fixture.h"
 #include "training/tasks/task.h"
 
+enum { MANY = 70 }; // files
+
 // The digest is that of the files' contents, whatever the folder is called.
 static void test_data_digest(void) {
     struct trial *t = open_trial(1, "", "uniform", "");
@@ -30,7 +32,53 @@ static void test_data_digest(void) {
     fclose(file);
     snprintf(to, sizeof to, "%s/small/small.extra.edges", root);
     unlink(to);
+    // A file that cannot be read, and more files than are taken: the content is not known.
+    CU_ASSERT_EQUAL(mkdir(to, 0777), 0);
+    HN_CHECK(&t->ctx, hn_task_digest(&t->ctx, t->spec.task, t->task, &setting, other));
+    CU_ASSERT_STRING_EQUAL(other, "");
+    CU_ASSERT_EQUAL(rmdir(to), 0);
+    for (int k = 0; k < 2 * MANY; k++) {
+        snprintf(to, sizeof to, "%s/small/small.extra%d.edges", root, k % MANY);
+        if (k < MANY)
+            fclose(fopen(to, "w"));
+        if (k == MANY - 1) {
+            HN_CHECK(&t->ctx, hn_task_digest(&t->ctx, t->spec.task, t->task, &setting, other));
+            CU_ASSERT_STRING_EQUAL(other, "");
+            HN_CHECK(&t->ctx, hn_task_check_data(&t->ctx, t->spec.task, t->task, &setting));
+        }
+        if (k >= MANY)
+            CU_ASSERT_EQUAL(unlink(to), 0);
+    }
+    HN_CHECK(&t->ctx, hn_task_digest(&t->ctx, t->spec.task, t->task, &setting, other));
+    CU_ASSERT_STRING_EQUAL(own, other);
     close_trial(t);
+}
+
+struct digested {
+    struct trial *trial;
+    char wanted[65];
+};
+
+static enum hn_code digest(struct hn_context *ctx, void *data) {
+    struct digested *d = data;
+    struct hn_task_setting setting = {.data = root};
+    char text[65];
+    if (hn_task_digest(ctx, d->trial->spec.task, d->trial->task, &setting, text) ||
+        hn_task_check_data(ctx, d->trial->spec.task, d->trial->task, &setting))
+        return ctx->code;
+    CU_ASSERT_STRING_EQUAL(text, d->wanted);
+    return HN_OK;
+}
+
+// Without memory there is no digest, rather than one of less.
+static void test_short_memory(void) {
+    struct digested d = {.trial = open_trial(1, "", "uniform", "")};
+    struct hn_task_setting setting = {.data = root};
+    HN_CHECK(&d.trial->ctx,
+             hn_task_digest(&d.trial->ctx, d.trial->spec.task, d.trial->task, &setting, d.wanted));
+    CU_ASSERT_EQUAL(strlen(d.wanted), 64);
+    CU_ASSERT(hn_test_lacks(&d.trial->ctx, digest, &d) > 5);
+    close_trial(d.trial);
 }
 
 // A task that is in no list, with files of its own: their lack is said in its words.
@@ -138,9 +186,8 @@ static void test_reproduced(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"data digest", test_data_digest},
-    {"declared", test_declared},
-    {"located", test_located},
+    {"data digest", test_data_digest}, {"short memory", test_short_memory},
+    {"declared", test_declared},       {"located", test_located},
     {"reproduced", test_reproduced},
 };
 HN_TEST_MAIN("tasks", tests)

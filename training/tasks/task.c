@@ -259,7 +259,8 @@ enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *t
         return ctx->code;
     (void)find_layout(type->data, folder, list);
     for (int i = 0; i < list->n; i++)
-        path[i] = hn_format(ctx, "%s/%s", folder, list->name[i]);
+        if (!(path[i] = hn_format(ctx, "%s/%s", folder, list->name[i])))
+            return ctx->code;
     return digest_files(ctx, path, list->more ? 0 : list->n, text);
 }
 
