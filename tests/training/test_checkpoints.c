@@ -80,6 +80,23 @@ static void test_checkpoints(void) {
     t->stop_at = 0;
     HN_CHECK(&t->ctx, train(t));
     CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0); // done with
+    // A run without a key has a checkpoint that no run with one takes.
+    t->spec.key = NULL;
+    t->stop_at = 7;
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_INTERRUPTED, "step 7");
+    t->spec.key = "a run";
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_DATA, "belongs to another run");
+    t->spec.key = NULL;
+    t->stop_at = 0;
+    HN_CHECK(&t->ctx, train(t));
+    CU_ASSERT_EQUAL(t->times.steps, 12); // those before the interruption count
+    // What is in its place is neither read nor written over.
+    CU_ASSERT_EQUAL(mkdir(path, 0777), 0);
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_DATA, "checkpoint cannot be opened: ");
+    CU_ASSERT_EQUAL(rmdir(path), 0);
+    CU_ASSERT_EQUAL(symlink("/nowhere/at-all", path), 0);
+    HN_CHECK(&t->ctx, train(t)); // a link to nothing is no checkpoint
+    (void)unlink(path);
     close_trial(t);
 }
 
