@@ -448,6 +448,8 @@ for name, n, fuse, first, quota, top in ('plain', 5, 0, 1, None, 9), ('fused', 5
     expect "quota: another number" 2 'quota 1,2: makes 3 negatives, --negatives is 4' mine both.h5 "${runs[@]}" --quota 1,2 -n 4 -o no.jsonl
     expect "quota: drawn" 2 'leave out --take draw' mine both.h5 "${runs[@]}" --quota 1,2 --take draw -o no.jsonl
     expect "quota: no runs" 2 'quota goes with --candidates' mine both.h5 --quota 1,2 -o no.jsonl
+    local many=("${runs[@]}" "${runs[@]}" "${runs[@]}")
+    expect "sources: too many" 2 'candidates: is given 18 times; 16 are read' mine both.h5 "${many[@]}" "${many[@]}" "${many[@]}" -o no.jsonl
     check "sources: nothing is written" test ! -e no.jsonl
 }
 
