@@ -1257,6 +1257,9 @@ assert said['decided'] == known > 20 and said['negatives'] == len(pairs), (said,
 assert not any((r['query'], f'p{int(r[\"passage\"][1:]) % 150}') in judged for r in csv.DictReader(open('forsheet.tsv'), delimiter='\t'))"
     sed '1!s/$/0/' forsheet.tsv >for0.tsv
     expect "certify: the limit is of all negatives" 0 'Shown: at most 30 %' price rel.h5 --for '-n 3 --min-grade 2' --judged for0.tsv --max-fn 0.3 --certificate rel.json
+    expect "certify: nothing is left to judge" 0 'No more pairs are to be judged: next.tsv is not written' price rel.h5 --for '-n 3 --min-grade 2' --judged for0.tsv --max-fn 0.3 --sheet 30 -o next.tsv
+    check "certify: no empty sheet" test ! -e next.tsv
+    expect "certify: what was judged before alone shows it" 0 'Shown: at most 99 %' price rel.h5 --for '-n 3 --min-grade 2' --max-fn 0.99
     run mine rel.h5 -n 3 --min-grade 2 -o rel.jsonl --certificate rel.json
     check "certify: mine finds the same negatives" test -e rel.jsonl.certificate.json
 }
