@@ -129,7 +129,7 @@ tsan: ## unit tests under the thread sanitizer
 
 # Threads may lose counts, of which only whether they are 0 is read; atomic ones take three times as long. Counts lie
 # beside the objects in whatever folder a program runs: these are compiled under the name of this one.
-coverage: ## lines and branches that WHAT=check, suites or all (the default) of the tests reach, by module; what they miss in build/coverage/missed.txt
+coverage: ## lines and branches that WHAT=check, suites or all (the default) of the tests reach, with memory lacking at every call stack, by module; what they miss in build/coverage/missed.txt
 	$(Q)./deps.sh build test
 	$(again) run-coverage BUILD=$(BUILD)/coverage CFLAGS="-O1 -g -fno-inline" SANITIZE="--coverage -fprofile-update=single" CPPFLAGS="-include tests/coverage.h" compile='$$(CC)'
 
@@ -235,7 +235,7 @@ run-sanitized: $(suites)
 
 run-coverage: $(program) $(shared) $(suites)
 	$(Q)find $(BUILD) -name '*.gcda' -delete
-	$(Q)COMPILE='$(CC) $(all_cflags) $(cppflags)' LINK='$(ldflags) -lcunit $(libs)' tests/run.sh $(BUILD) $(or $(WHAT),all) || true
+	$(Q)HN_STACKS=1 COMPILE='$(CC) $(all_cflags) $(cppflags)' LINK='$(ldflags) -lcunit $(libs)' tests/run.sh $(BUILD) $(or $(WHAT),all) || true
 	$(Q)tests/coverage.py $(BUILD) >$(BUILD)/missed.txt
 
 run-lint: $(BUILD)/include/paper.inc $(program)
