@@ -336,8 +336,33 @@ static void test_texts_are_clean(void) {
     hn_snapshot_close(&ctx, s);
 }
 
+static void keep_note(void *data, const char *text) { snprintf(data, PATH, "%s", text); }
+
+// Names are used if each label has one: labels go up to 2 here.
+static void test_names_of_some_labels(void) {
+    int32_t labels[N];
+    char note[PATH] = "";
+    begin(1);
+    ctx.notes = (struct hn_notes){.to = keep_note, .data = note};
+    fill_labels(labels);
+    struct hn_snapshot_spec spec = spec_of(labels, HN_FLOAT32, 0);
+    for (int named = 3; named >= 2; named--) {
+        struct hn_snapshot *s;
+        spec.n_label_names = named;
+        HN_CHECK(&ctx, write_all(in_folder("named.h5"), &spec, 1));
+        HN_CHECK(&ctx, hn_snapshot_open(&ctx, in_folder("named.h5"), &s));
+        CU_ASSERT_EQUAL(hn_snapshot_info(s)->n_label_names, named == 3 ? 3 : 0);
+        const char *said = strstr(note, "has 2 names but labels go up to 2; names are not used");
+        CU_ASSERT_EQUAL(said != NULL, named == 2);
+        CU_ASSERT_EQUAL(*note != '\0', named == 2);
+        hn_snapshot_close(&ctx, s);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
     {"files that are refused", test_refused},
+    {"names of some labels", test_names_of_some_labels},
     {"bad rows when a step is loaded", test_bad_rows_when_loaded},
     {"files that are not there or no HDF5", test_no_file},
     {"texts without control characters", test_texts_are_clean},
