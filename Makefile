@@ -93,7 +93,7 @@ in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c train
 	$(addprefix training/tasks/,graph.c pairs.c pairs_rank.c text.c text_task.c))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo check test asan tsan coverage threads lint analyze bench paper pictures front board torture rehearsal memcheck slurm mpi deb
+entries := demo check test asan tsan coverage threads lint analyze bench paper pictures front board torture rehearsal memcheck fuzz slurm mpi deb
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
@@ -152,6 +152,10 @@ modules: ## the modules of the program: files, lines, and what each includes
 memcheck: ## a small job of every sampler under valgrind
 	$(Q)./deps.sh build test dev
 	$(again) run-memcheck
+
+fuzz: ## all that reads bytes of others, and calls of the library, on inputs made at random: for MINUTES=60, or a million of each
+	$(Q)./deps.sh build dev
+	$(Q)MINUTES=$(MINUTES) tests/fuzz/run.sh
 
 rehearsal: ## CI as a repository's owner has it: a baseline, pull requests, shards, no history, no gnuplot
 	$(Q)./deps.sh build test

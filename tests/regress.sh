@@ -867,12 +867,12 @@ assert all('uses' in s or 'run' in s for s in steps)"
     check ".github/workflows/ci.yml is a workflow" "$python" -c "import yaml
 ci = yaml.safe_load(open('$root/.github/workflows/ci.yml'))
 jobs = ci['jobs']
-assert set(jobs) == {'test', 'systems', 'kernels', 'checks', 'release'}, set(jobs)
+assert set(jobs) == {'test', 'systems', 'kernels', 'checks', 'fuzz', 'release'}, set(jobs)
 assert [m['compiler'] for m in jobs['test']['strategy']['matrix']['include']] == ['gcc', 'clang']
 assert jobs['checks']['strategy']['matrix']['target'] == ['lint', 'asan', 'tsan']
 assert all(any('make ' in s.get('run', '') for s in j['steps'][1:]) and 0 < j['timeout-minutes'] <= 90 for j in jobs.values())
 assert ci['permissions'] == {'contents': 'read'} and ci['concurrency']
-assert [n for n, j in jobs.items() if 'permissions' in j] == ['release'] and set(jobs['release']['needs']) == set(jobs) - {'release'}
+assert [n for n, j in jobs.items() if 'permissions' in j] == ['release'] and set(jobs['release']['needs']) == set(jobs) - {'fuzz', 'release'}
 import re
 assert all(re.fullmatch('[a-z/-]+@[0-9a-f]{40}', s['uses']) for j in jobs.values() for s in j['steps'] if 'uses' in s)"
     check "docs/guide/ci/slurm.sh is a script" bash -n "$root/docs/guide/ci/slurm.sh"

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Fuzzes one target, or all: `[MINUTES=60] tests/fuzz/run.sh [RUNS] [TARGET...]` (default: a million executions of each;
-# MINUTES: at most so long, an equal part for each). Needs clang. New inputs go to build/fuzz/corpus, of which those stay
+# Fuzzes one target, or all: `[MINUTES=60] tests/fuzz/run.sh [RUNS] [TARGET...]`: a million executions of each or, with
+# MINUTES, an equal part of this time. Needs clang. New inputs go to build/fuzz/corpus, of which those stay
 # that reach something of their own; what breaks a promise to build/fuzz/found: mend it, then put the file into
 # tests/fuzz/corpus/TARGET, where the tests replay it for ever.
 set -eu
 cd "$(dirname "$0")/../.."
-runs=${1:-1000000}
+runs=${1:-${MINUTES:+-1}}
+runs=${runs:-1000000}
 shift || true
 out=build/fuzz
 mkdir -p build
