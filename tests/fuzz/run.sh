@@ -60,7 +60,7 @@ minimise() { # TARGET
 # has to refuse the file in good order all the same.
 where() { # TARGET FILE: that frame
     HN_FUZZ=$1 "$out/fuzzer" -timeout=20 -detect_leaks=0 -rss_limit_mb=2048 "$2" 2>&1 |
-        grep -E '^ +#[0-9]+ ' | grep -vE 'compiler-rt|sanitizer|libclang_rt|/libc\.so|sysdeps|fuzzer::| in (__|malloc|calloc|realloc|free|mem[a-z]+|str[a-z]+) ' | head -n 1
+        grep -E '^ +#[0-9]+ ' | grep -vE 'compiler-rt|sanitizer|libclang_rt|/libc\.so|sysdeps|fuzzer::| in (__[a-z_]*|malloc|calloc|realloc|free|mem[a-z]+|str[a-z]+) ' | head -n 1
 }
 fuzz_library() { # TARGET COMMAND: of the program, that reads such a file
     local target=$1 command=$2 bad=0 n=0 ended=0 file frame
