@@ -269,11 +269,11 @@ enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
     bool lists = self->type->flags & HN_SAMPLER_PER_ANCHOR;
     if (out->first < 0 || out->count < 0 || !hn_add(out->first, out->count, &end) ||
         end > self->batches || out->batch_size != self->batch_size)
-        return hn_fail(ctx, HN_INTERNAL,
-                       "%s: batches %lld to %lld of size %d asked for, the epoch has %lld of %d",
-                       self->type->name, (long long)out->first,
-                       (long long)out->first + out->count - 1, out->batch_size,
-                       (long long)self->batches, self->batch_size);
+        return hn_fail(
+            ctx, HN_INTERNAL,
+            "%s: %lld batches of size %d from %lld on asked for, the epoch has %lld of %d",
+            self->type->name, (long long)out->count, out->batch_size, (long long)out->first,
+            (long long)self->batches, self->batch_size);
     if (lists && (out->capacity != capacity || !out->negatives || !out->negative))
         return hn_fail(ctx, HN_INTERNAL, "%s: no room for %lld negatives per anchor",
                        self->type->name, (long long)capacity);

@@ -87,8 +87,8 @@ static void probe_batch(void *state, const struct hn_metric_env *env, const stru
     record[0] = (double)p->batch;
     record[1] = p->n;
     record[2] = thread >= 0 && thread < env->threads;
-    record[3] = worst_error(p, p->cosine, &items->x, &items->x);
-    record[4] = p->score ? worst_error(p, p->score, &items->x1, &items->x2) : -1;
+    record[3] = p->start ? -1 : worst_error(p, p->cosine, &items->x, &items->x);
+    record[4] = p->score && !p->start ? worst_error(p, p->score, &items->x1, &items->x2) : -1;
     record[5] = p->score_t != NULL;
     for (int32_t a = 0; a < p->n; a++)
         record[6] += p->times[a];
