@@ -136,7 +136,8 @@ print(os.path.exists(os.path.join(os.path.dirname(hardneg.__file__), "libhardneg
 
 # What a training ends with is the same, but for the order of sums.
 train() { # OUTPUT WORLD ARGUMENT...
-    local output=$1 world=$2 rank port=$((20000 + RANDOM % 20000))
+    local output=$1 world=$2 rank port
+    port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     shift 2
     for ((rank = 0; rank < world; rank++)); do
         OMP_NUM_THREADS=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port WORLD_SIZE=$world RANK=$rank PYTHONPATH=$root/python \
@@ -146,7 +147,7 @@ train() { # OUTPUT WORLD ARGUMENT...
 }
 equal_embeddings() { "$python" -c 'import numpy as np, sys
 a, b = (np.load(f) for f in sys.argv[1:])
-assert np.abs(a - b).max() < 1e-4, np.abs(a - b).max()' "$@" 2>err; }
+assert np.abs(a - b).max() < 1e-4, np.abs(a - b).max()' "$@" 2>err || { tail -n 4 log* >>err; false; }; }
 test_processes() {
     "$python" -c 'import torch, sklearn' 2>/dev/null || { skip "trainings in two processes" "no python3-torch"; return 0; }
     train deal-one.npy 1 --accumulate 2
