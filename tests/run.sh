@@ -40,7 +40,7 @@ run_suite() {
     local name=$1 log="$scratch/$1.log" rc=0 begin=$SECONDS summary cpu
     TIMEFORMAT='%U %S'
     # shellcheck disable=SC2046 # words are wanted
-    { time timeout -k 10 1500 $(command_of "$name") >"$log" 2>&1 </dev/null; } 2>"$log.time" || rc=$?
+    { time timeout -k 10 "${SUITE_LIMIT:-1500}" $(command_of "$name") >"$log" 2>&1 </dev/null; } 2>"$log.time" || rc=$?
     cpu=$(awk 'END { printf "%.0f", $1 + $2 }' "$log.time")
     summary=$(grep -E '^[^ ]+: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
     read -r passed failed skipped < <(tr -c '0-9\n' ' ' <<<"${summary##*: }")

@@ -871,7 +871,8 @@ static void test_lacks(void) {
             }
         all += calls;
     }
-    CU_ASSERT_TRUE(places > 0 && places < PLACES_MAX);
+    CU_ASSERT_TRUE(places < PLACES_MAX &&
+                   (places > 0 || getenv("HN_COMMAND"))); // one may have none
     if (by_stack)
         fprintf(stderr, "    %d of %d allocations failed\n", (int)failed, (int)all);
     CU_ASSERT_EQUAL(before ? setenv("PATH", before, 1) : unsetenv("PATH"), 0);
