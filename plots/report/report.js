@@ -165,9 +165,9 @@ const plain = cell => seen(cell).replace(/\s+/g, " ").trim();
 const cells = table => [table.tHead.rows[0], ...[...table.tBodies[0].rows].filter(row => !row.hidden)]
     .map(row => [...row.cells].filter(cell => getComputedStyle(cell).display !== "none"));
 const quoted = text => /[",\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
-// A column of numbers with ± is three: the value, and the ends of its interval.
+// A column of numbers with ± is three: the value, and the ends of its interval. What is missing is empty.
 const csv = table => {
-    const rows = cells(table).map(row => row.map(plain)), interval = /^([-+−]?[\d.]+) ± ([\d.]+)/;
+    const rows = cells(table).map(row => row.map(plain).map(text => text === "–" ? "" : text)), interval = /^([-+−]?[\d.]+) ± ([\d.]+)/;
     const number = text => text.replace("−", "-");
     const wide = rows[0].map((_, i) => rows.some(row => interval.test(row[i])));
     return rows.map((row, r) => row.flatMap((text, i) => {
