@@ -33,7 +33,9 @@ static void put_int(struct hn_yaml_text *t, const char *before, int64_t n) {
 static void put_path(const struct measuring *m, struct hn_yaml_text *t, const char *file) {
     char *beside = hn_path_beside(m->ctx, m->suite->path, file);
     char *whole = beside ? realpath(beside, NULL) : NULL;
-    hn_yaml_text_name(t, whole ? whole : beside ? beside : "");
+    t->failed = t->failed || !beside;
+    if (beside)
+        hn_yaml_text_name(t, whole ? whole : beside);
     free(whole);
 }
 
