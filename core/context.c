@@ -112,6 +112,12 @@ enum hn_code hn_check_stop(struct hn_context *ctx) {
     return hn_stop_asked(ctx) ? hn_fail(ctx, HN_INTERRUPTED, "interrupted") : HN_OK;
 }
 
+enum hn_code hn_check_lacked(struct hn_context *ctx) {
+    bool lacked = ctx->lacked && atomic_load(ctx->lacked);
+    return lacked ? hn_fail(ctx, HN_MEMORY, "out of memory: a part of the output is missing")
+                  : HN_OK;
+}
+
 int hn_exit_code(enum hn_code code) {
     bool left = code == HN_NOT_APPLICABLE || code == HN_WAITING;
     return code == HN_MEMORY ? HN_INTERNAL : left ? HN_PARTIAL : (int)code;

@@ -176,6 +176,10 @@ static bool add_text(const struct hn_new_file *file) {
 }
 
 enum hn_code hn_file_commit(struct hn_context *ctx, struct hn_new_file *file) {
+    if (hn_check_lacked(ctx)) {
+        hn_file_abort(ctx, file);
+        return ctx->code;
+    }
     bool good = fflush(file->out) == 0 && !ferror(file->out), later = file->behind && ctx->outputs;
     int reason = errno;
     if ((fclose(file->out) != 0 || (file->behind && !later && !add_text(file))) && good) {

@@ -12,7 +12,9 @@
 #include "results/records.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -26,6 +28,17 @@ enum { SAME_REQUEST_MS = 500 };
 // The only state a signal handler may touch.
 static volatile sig_atomic_t stop_requested;
 static _Atomic int64_t stop_requested_ms;
+
+// Set by what jansson allocates with: it leaves out of a document what it has no memory for, and
+// its callers do not look. Outputs do before they are whole.
+static _Atomic bool json_lacked;
+
+static void *allocate_json(size_t size) {
+    void *memory = malloc(size);
+    if (!memory)
+        json_lacked = true;
+    return memory;
+}
 
 // The first one asks to stop, a later one ends the program at once.
 static void request_stop(int signal_number) {
@@ -71,7 +84,7 @@ static bool reader_gone(void) {
 // by SIGPIPE after it has saved its results.
 static enum hn_code finish_output(struct hn_context *ctx, bool *abandoned) {
     if (fflush(stdout) == 0 && !ferror(stdout))
-        return HN_OK;
+        return hn_check_lacked(ctx);
     *abandoned = reader_gone();
     if (*abandoned)
         return HN_OK;
@@ -264,6 +277,8 @@ int main(int argc, char **argv) {
     struct hn_context ctx;
     hn_context_init(&ctx, 0);
     ctx.stop = &stop_requested;
+    ctx.lacked = &json_lacked;
+    json_set_alloc_funcs(allocate_json, free);
     hn_host_limit_memory(&ctx, hn_host_memory(), 1); // commands with --memory set their own
     if (check_stack(&ctx) || hn_columns_check(&ctx, NULL))
         return report(&ctx, "start", ctx.code);

@@ -292,6 +292,30 @@ static void test_failing_files(void) {
 }
 
 // What is added is added whole or not at all.
+// Where a library lacked memory without a word, no output is whole.
+static void test_lacked(void) {
+    static _Atomic bool lacked;
+    struct hn_context ctx;
+    struct hn_new_file file;
+    char folder[300], path[400];
+    hn_context_init(&ctx, 1);
+    ctx.lacked = &lacked;
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/a.txt", folder);
+    for (int i = 0; i < 3; i++) {
+        HN_CHECK(&ctx, i < 2 ? hn_file_begin(&ctx, path, &file)
+                             : hn_file_begin_adding(&ctx, path, &file));
+        (void)fputs(i ? "new" : "old", file.out);
+        lacked = i > 0;
+        CU_ASSERT_EQUAL(hn_file_commit(&ctx, &file), lacked ? HN_MEMORY : HN_OK);
+        expect(path, "old");
+        CU_ASSERT_EQUAL(entries(folder), 1);
+    }
+    CU_ASSERT_STRING_EQUAL(ctx.message, "out of memory: a part of the output is missing");
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
 static void test_adding(void) {
     struct hn_context ctx;
     struct hn_new_file file;
@@ -653,6 +677,7 @@ static const struct hn_test tests[] = {{"of dead processes", test_of_dead_proces
                                        {"scratch folders", test_scratch},
                                        {"scratch folders that are written", test_scratch_written},
                                        {"adding", test_adding},
+                                       {"what a library lacked", test_lacked},
                                        {"beginnings", test_beginnings},
                                        {"same file", test_same_file},
                                        {"folders", test_folders},
