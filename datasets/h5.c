@@ -266,8 +266,12 @@ static enum hn_code fail_other(struct hn_context *ctx, const char *path) {
     FILE *file = hn_file_open(path, NULL, &why);
     if (!file)
         return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s", path, why);
-    const char *other = hn_file_other(head, fread(head, 1, sizeof head, file));
+    size_t n = fread(head, 1, sizeof head, file);
+    int failed = ferror(file) ? errno : 0;
     (void)fclose(file);
+    if (failed)
+        return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", path, strerror(failed));
+    const char *other = hn_file_other(head, n);
     return hn_fail(ctx, HN_DATA, "%s: %s", path,
                    other ? other : "is not an HDF5 file; other formats are read by import");
 }

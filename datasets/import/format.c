@@ -7,6 +7,7 @@
 #include "datasets/import/source.h"
 #include "datasets/text.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define X(name) &hn_format_##name,
@@ -42,6 +43,8 @@ static enum hn_code find(struct hn_context *ctx, const struct hn_source *s, cons
                          int otherwise, const struct hn_format **out) {
     char first[HN_FILE_HEAD];
     size_t n = fread(first, 1, sizeof first, s->file);
+    if (ferror(s->file))
+        return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", path, strerror(errno));
     rewind(s->file);
     const char *other = hn_file_pickled(first, n);
     for (const struct hn_format *const *f = hn_formats; *f && !other; f++)

@@ -11,6 +11,7 @@
 #include "datasets/import/source.h"
 #include "datasets/text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
@@ -218,10 +219,11 @@ static char *read_bytes(struct hn_context *ctx, const char *path, int64_t *bytes
     FILE *in = hn_input_open(ctx, path, INT64_MAX, "a file", REMEDY, bytes);
     char *data = in ? hn_alloc(ctx, *bytes, 1) : NULL;
     bool whole = data && fread(data, 1, (size_t)*bytes, in) == (size_t)*bytes;
+    if (data && !whole)
+        (void)hn_fail(ctx, HN_DATA, "%s: %s", path,
+                      ferror(in) ? strerror(errno) : "ends early; is it being written?");
     if (in)
         (void)fclose(in);
-    if (data && !whole)
-        (void)hn_fail(ctx, HN_DATA, "%s: ends early; is it being written?", path);
     return whole ? data : NULL;
 }
 

@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "datasets/text.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { AT_ONCE = 1 << 16 };
@@ -49,6 +50,10 @@ void hn_source_close(struct hn_source *s) {
     s->file = NULL;
 }
 
+static enum hn_code fail_read(struct hn_context *ctx, const struct hn_source *s) {
+    return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", s->path, strerror(errno));
+}
+
 static enum hn_code fail_short(struct hn_context *ctx, const struct hn_source *s,
                                const char *what) {
     return hn_fail(ctx, HN_DATA, "%s: ends within %s; copy or make it again", s->path, what);
@@ -57,16 +62,19 @@ static enum hn_code fail_short(struct hn_context *ctx, const struct hn_source *s
 enum hn_code hn_source_take(struct hn_context *ctx, struct hn_source *s, void *to, int64_t bytes,
                             const char *what) {
     if (bytes > s->left || fread(to, 1, (size_t)bytes, s->file) != (size_t)bytes)
-        return fail_short(ctx, s, what);
+        return ferror(s->file) ? fail_read(ctx, s) : fail_short(ctx, s, what);
     s->left -= bytes;
     return HN_OK;
 }
 
 enum hn_code hn_source_go(struct hn_context *ctx, struct hn_source *s, int64_t at, int64_t bytes,
                           const char *what) {
-    if (fseeko(s->file, 0, SEEK_END) != 0 || at < 0 || bytes < 0 ||
-        at > (int64_t)ftello(s->file) - bytes || fseeko(s->file, at, SEEK_SET) != 0)
+    if (fseeko(s->file, 0, SEEK_END) != 0)
+        return fail_read(ctx, s);
+    if (at < 0 || bytes < 0 || at > (int64_t)ftello(s->file) - bytes)
         return fail_short(ctx, s, what);
+    if (fseeko(s->file, at, SEEK_SET) != 0)
+        return fail_read(ctx, s);
     s->left = bytes;
     return HN_OK;
 }

@@ -103,9 +103,10 @@ static enum hn_code digest_file(struct hn_context *ctx, const char *path,
     hn_digest_begin(&digest);
     for (size_t n; (n = fread(block, 1, sizeof block, in)) > 0;)
         hn_digest_add(&digest, block, n);
+    bool whole = !ferror(in);
     (void)fclose(in);
     hn_digest_end(&digest, sha256);
-    return HN_OK;
+    return whole ? HN_OK : hn_fail(ctx, HN_IO, "%s: cannot be read again", path);
 }
 
 enum hn_code hn_certificate_attach(struct hn_context *ctx, const char *path, const char *file,
