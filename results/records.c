@@ -253,19 +253,21 @@ json_t *hn_json_number(struct hn_record_number n) {
 }
 
 json_t *hn_json_text(const char *text) {
-    char *clean = NULL;
-    size_t size;
     json_t *string = json_string(text);
-    FILE *out = string ? NULL : open_memstream(&clean, &size);
-    if (!out)
+    json_malloc_t take; // notes where there is no memory (struct hn_context, lacked)
+    json_free_t give;
+    json_get_alloc_funcs(&take, &give);
+    char *clean = string ? NULL : take(3 * strlen(text) + 1), *end = clean;
+    if (!clean)
         return string;
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
         int n = hn_utf8_length(s);
-        fwrite(n > 0 ? (const char *)s : "\xEF\xBF\xBD", 1, n > 0 ? (size_t)n : 3, out);
+        end = mempcpy(end, n > 0 ? (const char *)s : "\xEF\xBF\xBD", n > 0 ? (size_t)n : 3);
         s += n > 0 ? n : 1;
     }
-    string = fclose(out) ? NULL : json_string(clean);
-    free(clean);
+    *end = '\0';
+    string = json_string(clean);
+    give(clean);
     return string;
 }
 

@@ -264,25 +264,6 @@ static void write_leader(const struct frame *f, FILE *gp, const struct hn_word *
     hn_write_title(f->page, gp, m->of);
 }
 
-// A text in an expression of `using`, where gnuplot takes a level of backslashes away before it
-// looks at enhanced text: each is written twice.
-static void write_in_expression(const struct frame *f, FILE *gp, const char *text) {
-    static const char backslash[] = "\\134";
-    char *written = NULL;
-    size_t size;
-    FILE *memory = open_memstream(&written, &size);
-    if (!memory)
-        return;
-    hn_page_text(f->page, memory, text);
-    if (fclose(memory) == 0)
-        for (const char *s = written; *s; s++) {
-            if (strncmp(s, backslash, strlen(backslash)) == 0)
-                fputs(backslash, gp);
-            fputc(*s, gp);
-        }
-    free(written);
-}
-
 static void write_word(const struct frame *f, FILE *gp, const struct hn_word *m) {
     const struct hn_rectangle *r = &m->box;
     double x = across(f, m->x), middle = 0.5 * (r->bottom + r->top);
@@ -293,7 +274,7 @@ static void write_word(const struct frame *f, FILE *gp, const struct hn_word *m)
     begin_plot(gp);
     fprintf(gp, "(%.9g):(%.9g):(", value_at(&f->panel->x, at / f->width, f->x),
             value_at(&f->panel->y, middle / f->panel_height, f->y));
-    write_in_expression(f, gp, text);
+    hn_page_text_within(f->page, gp, text);
     fprintf(gp, ") with labels %s%s",
             right  ? "left"
             : left ? "right"

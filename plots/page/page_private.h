@@ -85,6 +85,8 @@ void hn_write_colour(FILE *gp, int line);
 void hn_write_text_colour(FILE *gp, int line);
 // A text as a string of the script, for the page's terminal; and as the title of a plot.
 void hn_page_text(const struct hn_page *page, FILE *gp, const char *text);
+// The same within an expression of `using`.
+void hn_page_text_within(const struct hn_page *page, FILE *gp, const char *text);
 void hn_write_title(const struct hn_page *page, FILE *gp, const char *title);
 size_t hn_letters(const char *text);    // characters of UTF-8
 double hn_text_width(const char *text); // inches

@@ -11,7 +11,11 @@
 // Letters and digits are written as they are. Other ASCII characters become octal escapes, which
 // gnuplot resolves after it has looked for backticks and macros; those that mean something in
 // enhanced text get a backslash, which itself is escaped.
-void hn_gp_string(FILE *gp, const char *text) {
+// A backslash in a string; and in a string in an expression of `using`, where gnuplot takes a level
+// of backslashes away before it looks at enhanced text: twice.
+static const char once[] = "\\134", twice[] = "\\134\\134";
+
+static void gp_string(FILE *gp, const char *text, const char *backslash) {
     const unsigned char *s = (const unsigned char *)text;
     fputc('"', gp);
     while (*s) {
@@ -24,14 +28,18 @@ void hn_gp_string(FILE *gp, const char *text) {
             fwrite(s, 1, (size_t)n, gp);
         else if (*s < ' ' || *s == 0x7F)
             fputc(' ', gp);
-        else if (strchr("{}^_@&~\\", *s))
-            fprintf(gp, "\\134\\%03o", *s);
+        else if (*s == '\\')
+            fprintf(gp, "%s%s", backslash, backslash);
+        else if (strchr("{}^_@&~", *s))
+            fprintf(gp, "%s\\%03o", backslash, *s);
         else
             fprintf(gp, strchr(" .,:;=()+-/<>", *s) ? "%c" : "\\%03o", *s);
         s += n > 0 ? n : 1;
     }
     fputc('"', gp);
 }
+
+void hn_gp_string(FILE *gp, const char *text) { gp_string(gp, text, once); }
 
 void hn_tsv_text(FILE *tsv, const char *text) {
     for (const unsigned char *s = (const unsigned char *)text; *s; s++)
@@ -46,13 +54,16 @@ void hn_tsv_real(FILE *tsv, double value) {
 }
 
 // As a gnuplot string for the terminal cairolatex.
-static void gp_tex(FILE *gp, const char *text) {
+static void gp_tex(FILE *gp, const char *text, const char *backslash) {
     char character[HN_TEX_MAX];
     fputc('"', gp);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
         s += hn_tex_character(s, character);
         for (const char *c = character; *c; c++)
-            fprintf(gp, strchr("\\\"`$@", *c) ? "\\%03o" : "%c", *c);
+            if (*c == '\\')
+                fputs(backslash, gp);
+            else
+                fprintf(gp, strchr("\"`$@", *c) ? "\\%03o" : "%c", *c);
     }
     fputc('"', gp);
 }
@@ -119,7 +130,11 @@ double hn_text_width(const char *text) {
 }
 
 void hn_page_text(const struct hn_page *page, FILE *gp, const char *text) {
-    (page->latex ? gp_tex : hn_gp_string)(gp, text);
+    (page->latex ? gp_tex : gp_string)(gp, text, once);
+}
+
+void hn_page_text_within(const struct hn_page *page, FILE *gp, const char *text) {
+    (page->latex ? gp_tex : gp_string)(gp, text, twice);
 }
 
 void hn_write_title(const struct hn_page *page, FILE *gp, const char *title) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page as a whole: head, answer, tables, claims and figures.
 #include "plots/report/report.h"
+#include "core/files.h"
 #include "core/text.h"
 #include "plots/page/curves.h"
 #include "plots/page/render.h"
@@ -113,44 +114,52 @@ static void put_contents(const struct writer *w) {
     fputs("</ul></nav>\n", w->html);
 }
 
-// A file in the scratch folder, with a zero behind it; NULL if it is not there or too large.
-static char *read_file(const struct writer *w, const char *id, const char *end, int64_t max,
-                       size_t *size) {
-    char *path = hn_format(w->ctx, "%s/%s.%s", w->report->scratch, id, end), *text = NULL;
-    FILE *f = path ? fopen(path, "r") : NULL;
+// A file in the scratch folder, with a zero behind it; *text is NULL if it is not there, which has
+// *size 0, or too large.
+static enum hn_code read_file(const struct writer *w, const char *id, const char *end, int64_t max,
+                              char **text, int64_t *size) {
+    const char *path = hn_format(w->ctx, "%s/%s.%s", w->report->scratch, id, end), *why;
+    *text = NULL;
     *size = 0;
-    if (f && fseek(f, 0, SEEK_END) == 0) {
-        int64_t length = ftell(f);
-        if (length >= 0 && length <= max && fseek(f, 0, SEEK_SET) == 0)
-            text = hn_zalloc(w->ctx, length + 1, 1);
-        if (text && fread(text, 1, (size_t)length, f) != (size_t)length)
-            text = NULL;
-        *size = (size_t)length;
-    }
-    if (f)
-        fclose(f);
-    return text;
+    if (!path || access(path, F_OK) != 0)
+        return path ? HN_OK : w->ctx->code;
+    FILE *f = hn_file_open(path, size, &why);
+    if (!f)
+        return hn_fail(w->ctx, HN_IO, "%s cannot be read: %s", path, why);
+    if (*size <= max)
+        *text = hn_zalloc(w->ctx, *size + 1, 1);
+    bool whole = !*text || fread(*text, 1, (size_t)*size, f) == (size_t)*size;
+    fclose(f);
+    return !whole                 ? hn_fail(w->ctx, HN_IO, "%s cannot be read", path)
+           : *text || *size > max ? HN_OK
+                                  : w->ctx->code;
 }
 
 // A link that saves a file of the scratch folder; one too large or not there is only named.
-static void put_download(const struct writer *w, const char *id, const char *end, const char *type,
-                         const char *title) {
-    size_t size;
-    const char *text = read_file(w, id, end, MAX_DOWNLOAD, &size);
-    int64_t length = BASE64_ENCODE_RAW_LENGTH((int64_t)size);
-    char *coded = text ? hn_alloc(w->ctx, length, 1) : NULL;
-    if (!coded && size > MAX_DOWNLOAD)
-        fprintf(w->html,
-                "<span>%s: %.1f MB, too large for the page; <code>hardneg plot</code> writes "
-                "it</span>\n",
-                title, 1e-6 * (double)size);
-    else if (!coded)
-        fprintf(w->html, "<span>%s: gnuplot failed on it</span>\n", title);
+static enum hn_code put_download(const struct writer *w, const char *id, const char *end,
+                                 const char *type, const char *title) {
+    int64_t size;
+    char *text;
+    if (read_file(w, id, end, MAX_DOWNLOAD, &text, &size))
+        return w->ctx->code;
+    if (!text) {
+        if (size > 0)
+            fprintf(w->html,
+                    "<span>%s: %.1f MB, too large for the page; <code>hardneg plot</code> writes "
+                    "it</span>\n",
+                    title, 1e-6 * (double)size);
+        else
+            fprintf(w->html, "<span>%s: gnuplot failed on it</span>\n", title);
+        return HN_OK;
+    }
+    int64_t length = BASE64_ENCODE_RAW_LENGTH(size);
+    char *coded = hn_alloc(w->ctx, length, 1);
     if (!coded)
-        return;
-    base64_encode_raw(coded, size, (const uint8_t *)text);
+        return w->ctx->code;
+    base64_encode_raw(coded, (size_t)size, (const uint8_t *)text);
     fprintf(w->html, "<a download=\"%s.%s\" href=\"data:%s;base64,%.*s\">%s</a>\n", id, end, type,
             (int)length, coded, title);
+    return HN_OK;
 }
 
 // "Claims: 5 hold, 1 fails" beside a figure that has any.
@@ -187,11 +196,9 @@ static void put_caption(const struct writer *w, const struct hn_figure *f, const
 // The picture that was drawn; measure: of hardness, -1: it has none.
 static enum hn_code put_plot(const struct writer *w, const struct hn_figure *f, int measure) {
     FILE *html = w->html;
-    size_t size;
-    char prefix[64];
-    w->ctx->code = HN_OK;
-    char *svg = read_file(w, f->id, "svg", MAX_SVG, &size);
-    enum hn_code code = w->ctx->code;
+    int64_t size;
+    char prefix[64], *svg;
+    enum hn_code code = read_file(w, f->id, "svg", MAX_SVG, &svg, &size);
     if (!svg && code == HN_OK)
         code = hn_fail(w->ctx, HN_IO, "%s/%s.svg cannot be read", w->report->scratch, f->id);
     hn_print(html, hn_html_text, "<div class=\"plot%s\" role=region tabindex=0 aria-label=\"%s\"",
@@ -247,8 +254,11 @@ static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f
         fputs("The picture has the measure of hardness chosen above, numbers and PDF have all. ",
               html);
     fputs("</p>\n<p class=downloads>", html);
-    put_download(w, f->id, "tsv", "text/tab-separated-values;charset=utf-8", "The numbers (TSV)");
-    put_download(w, f->id, "pdf", "application/pdf", "PDF");
+    if (!code)
+        code = put_download(w, f->id, "tsv", "text/tab-separated-values;charset=utf-8",
+                            "The numbers (TSV)");
+    if (!code)
+        code = put_download(w, f->id, "pdf", "application/pdf", "PDF");
     fputs(front ? "</p></figcaption></details>\n</figure>\n" : "</p></figcaption>\n</figure>\n",
           html);
     return code;
@@ -291,8 +301,8 @@ static enum hn_code try_figure(struct writer *w, const struct hn_figure *f, cons
         w->html = open_memstream(&by_measure, &size);
         code = w->html ? put_by_measure(w, f)
                        : hn_fail(w->ctx, HN_MEMORY, "no memory for figure %s", f->id);
-        if (w->html)
-            (void)fclose(w->html);
+        if (w->html && fclose(w->html) != 0 && !code)
+            code = hn_fail(w->ctx, HN_MEMORY, "no memory for figure %s", f->id);
         w->html = page;
     }
     code = code ? code : draw(w, f, e ? e->id : f->id, e != NULL);
@@ -372,7 +382,8 @@ static enum hn_code draw_front(struct writer *w) {
     while (hn_hardness_measure(w->results, w->measures))
         w->measures++;
     code = try_figure(w, w->shown, NULL);
-    (void)fclose(w->html);
+    if (fclose(w->html) != 0 && !code)
+        code = hn_fail(w->ctx, HN_MEMORY, "no memory for the front");
     w->html = page;
     return code;
 }

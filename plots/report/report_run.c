@@ -8,10 +8,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LISTED = 32 };
+enum { MAX_LISTED = 32, JOINED_MAX = MAX_LISTED * (sizeof(struct hn_phrase) + 2) + 8 };
 
 // Different texts or numbers of a column, in the order of the file.
 struct distinct {
@@ -36,16 +35,14 @@ static void list_distinct(const struct hn_table *t, const char *column, const ch
     }
 }
 
-// "32, 64"; owned by the caller. NULL: out of memory.
-static char *joined(const struct distinct *d) {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    for (int i = 0; out && i < d->n; i++)
-        fprintf(out, i ? ", %s" : "%s", d->text[i].text);
-    if (out)
-        fputs(d->more ? " …" : "", out);
-    return out && fclose(out) == 0 ? text : NULL;
+// "32, 64"
+static const char *joined(const struct distinct *d, char text[JOINED_MAX]) {
+    *text = '\0';
+    for (int i = 0; i < d->n; i++)
+        hn_append(text, JOINED_MAX, i ? ", %s" : "%s", d->text[i].text);
+    if (d->more)
+        hn_append(text, JOINED_MAX, " …");
+    return text;
 }
 
 // A line of a list of names and values, unless there is no value.
@@ -68,14 +65,12 @@ static json_t *dataset_row(const struct hn_results *r, const char *name) {
     list_distinct(&r->runs, "dataset_sha256", name, &sums);
     list_distinct(&r->runs, "step", name, &steps);
     sums.text[0].text[sums.n > 0 ? 16 : 0] = '\0';
-    char *all = joined(&steps);
+    char all[JOINED_MAX];
     double items =
         sized ? hn_table_real(sized, hn_table_row_with(sized, "dataset", name), "items") : NAN;
-    json_t *row = json_pack("{s:o, s:o, s:o, s:o}", "dataset", hn_json_text(name), "items",
-                            hn_json_real(items), "step", hn_json_text(all ? all : ""), "sha256",
-                            hn_json_text(sums.text[0].text));
-    free(all);
-    return row;
+    return json_pack("{s:o, s:o, s:o, s:o}", "dataset", hn_json_text(name), "items",
+                     hn_json_real(items), "step", hn_json_text(joined(&steps, all)), "sha256",
+                     hn_json_text(sums.text[0].text));
 }
 
 static void put_datasets(FILE *html, const struct hn_results *r) {
@@ -107,12 +102,11 @@ static void put_settings(FILE *html, const struct hn_results *r) {
                                               {"weighting", "Weightings"},
                                               {"temperature", "Temperatures"}};
     struct distinct values;
+    char all[JOINED_MAX];
     fputs("<div class=scroll><table><tbody>\n", html);
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         list_distinct(&r->runs, settings[i][0], NULL, &values);
-        char *all = joined(&values);
-        put_line(html, settings[i][1], all);
-        free(all);
+        put_line(html, settings[i][1], joined(&values, all));
     }
     fputs("</tbody></table></div>\n", html);
 }
