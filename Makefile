@@ -240,6 +240,8 @@ run-sanitized: $(suites)
 run-coverage: $(program) $(shared) $(suites)
 	$(Q)find $(BUILD) -name '*.gcda' -delete
 	$(Q)HN_STACKS=1 SUITE_LIMIT=5400 COMPILE='$(CC) $(all_cflags) $(cppflags)' LINK='$(ldflags) -lcunit $(libs)' tests/run.sh $(BUILD) $(or $(WHAT),all) || true
+	$(Q)tests/inject.py $(program) --most $(or $(INJECT),0) --kinds reading,hdf5,libc,later || true
+	$(if $(MPI),$(Q)tests/mpi.sh $(program) || true)
 	$(Q)tests/coverage.py $(BUILD) >$(BUILD)/missed.txt
 
 run-lint: $(BUILD)/include/paper.inc $(program)

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Calls that fail once: tests/inject.py PROGRAM [--most N] [--kills N] [--only COMMAND] [--seed S].
+"""Calls that fail once: tests/inject.py PROGRAM [--most N] [--kinds K,K] [--kills N] [--only COMMAND,COMMAND]
+[--seed S].
 
 Every command that leaves files, or reads them, is run again and again, and one call fails each time: a call of the system
-(write, pwrite64, ftruncate, fsync, rename; openat, read, pread64 and lseek of the files that it reads; by strace), the first
-call or a later one from a place in the program that calls HDF5, or an allocation of the program (by a library that is loaded
-before it). With --most N of each command and kind at most N, drawn. With --kills N the commands with several outputs or parts
+("system": write, pwrite64, ftruncate, fsync, rename; "reading": openat, read, pread64 and lseek of the files that it reads; by
+strace), the first call ("hdf5", "libc": of libc and other libraries) or a "later" one with each stack of callers in the program,
+or an allocation of the program ("memory"; these by a library that is loaded before it). With --most N of each command and kind
+at most N, drawn. With --kills N the commands with several outputs or parts
 are killed N times instead, at a random one of those calls; one file may be new and the other old only where that was between
 two calls of rename. gnuplot is left alone: it does not tell of what it could not write, and is given memory to write to.
 
@@ -14,9 +16,11 @@ been. Every output is what was there before, or whole; after a kill, too. No tem
 the next start. Without memory a cell may fail, and the others are there."""
 import argparse
 import collections
+import json
 import os
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -26,7 +30,8 @@ SYSTEM = ("write", "pwrite64", "ftruncate", "fsync", "rename")
 READING = ("openat", "read", "pread64", "lseek")
 # strace follows the processes that the program makes of itself, and no other program.
 STRACE = ["strace", "-f", "-b", "execve", "-qq"]
-RIGHT = {"system": {2, 3, 70, 74}, "reading": {2, 3, 4, 70, 74}, "hdf5": {2, 3, 4, 70, 74}, "later": {2, 3, 4, 70, 74}, "memory": {4, 70}}
+RIGHT = {"system": {2, 3, 70, 74}, "reading": {2, 3, 4, 70, 74}, "hdf5": {2, 3, 4, 70, 74}, "libc": {2, 3, 4, 6, 70, 74},
+         "later": {2, 3, 4, 6, 70, 74}, "memory": {4, 70}}
 JOB = """version: 1
 snapshots: s.h5
 samplers: [uniform, knn]
@@ -42,7 +47,7 @@ class Command:
     """Words with @ for the folder that it writes in; outputs there, and what stands there before."""
 
     def __init__(self, words, outputs=(), before=None):
-        self.words, self.outputs, self.before = words.split(), outputs, dict(zip(outputs, before or [None] * len(outputs)))
+        self.words, self.outputs, self.before = shlex.split(words), outputs, dict(zip(outputs, before or [None] * len(outputs)))
 
 
 COMMANDS = {
@@ -65,14 +70,38 @@ COMMANDS = {
     "compare": Command("compare page page --junit @/j.xml --markdown @/m.md -q", ["j.xml", "m.md"], ["job.yaml", "none.md"]),
     "train": Command("train -c train.yaml -o @ --workers 1 --threads 1 -q", ["results.h5"], ["other.h5"]),
     "info": Command("info s.h5"), "validate": Command("validate s.h5"), "history": Command("compare page page"),
+    "info-retrieval": Command("info t.h5 --json"), "status": Command("status page part1 --json"), "overlap": Command("overlap t.h5 t.h5 --list 3"),
+    "import-texts": Command("import --queries x.npy --corpus x.npy --pairs pairs.tsv -o @/t.h5 -q", ["t.h5"]),
+    "import-qrels": Command("import --queries x.npy --corpus x.npy --query-ids ids.txt --corpus-ids ids.txt --qrels qrels.tsv "
+                            "--scores qrels.tsv -o @/t.h5 -q", ["t.h5"]),
+    "import-npz": Command("import -e z.npz -l z.npz:y -o @/z.h5 -q", ["z.h5"]), "import-linqs": Command("import --linqs graph -o @/g.h5 -q", ["g.h5"]),
+    "sheet": Command("sheet s.h5 --texts texts.txt -b 16 -o @/sheet.html -q", ["sheet.html"]),
+    "sample-jsonl": Command("sample s.h5 --sampler '{mined: {n: 3}}' -b 16 -o @/b.jsonl -q", ["b.jsonl"]),
+    "price-judged": Command("price r.h5 -n 2 --judged judged.tsv --json"), "price-trials": Command("price r.h5 --sheet 10 --trials 3"),
+    "certificate": Command("price r.h5 --for='-n 2' --judged drawn.tsv --max-fn 0.99 --certificate @/c.json -q", ["c.json"]),
+    "evaluate-against": Command("evaluate r.h5 --against r.h5 --json"), "evaluate-dim": Command("evaluate r.h5 --dim 2"),
+    "choose": Command("choose s.h5 --max-excess 5 -b 8 --seeds 2 --batches 4 --threads 1"), "plan": Command("run -c job.yaml -o @ --dry-run -v"),
+    "board": Command("board reference.h5 mine.h5 -o @/board.html -q", ["board.html"]),
+    "board-entry": Command("board --suite suite.yaml --entry entry.yaml -o @/e.h5 -q", ["e.h5"]),
+    "reproduce": Command("reproduce mine --claims claims.yaml --results page/results.h5 --against page/results.h5 --json"),
+    "reproduce-run": Command("reproduce bs-fig4 --data s.h5 --quick -o @ --threads 1 -q", ["results.h5"]),
+    "paper": Command("paper page -o @/paper -q", ["paper/tables.tex"]), "report-trained": Command("report trained -o @/t.html -q", ["t.html"]),
+    "report-many": Command("report page earlier -o @/m.html -q", ["m.html"]), "plot-history": Command("compare --history page -o @ -q"),
+    "export-json": Command("export trained --json -o @/t.json", ["t.json"]), "export-latex": Command("export page --latex --table settings -o @/t.tex", ["t.tex"]),
+    "doctor": Command("doctor --no-noise --json"), "bench": Command("bench walk --n 200 --dim 4 --M 20 --K 5 --batch-size 8 --reps 1 --warmup 0"),
+    "train-plan": Command("train -c train.yaml -o @ --dry-run --workers 1 --threads 1"),
 }
 
+
+TIMED = "plan", "evaluate-dim", "choose", "doctor", "bench", "train-plan" # what these say is of the moment
 
 # What a command reads where its words name a folder, or a file that names others.
 INPUTS = {"job.yaml": ["job.yaml", "s.h5"], "train.yaml": ["train.yaml", "graph/graph.features", "graph/graph.edges", "graph/graph.split"],
           "page": ["page/results.h5", "page/job.yaml"], "part1": ["part1/results.h5"], "part2": ["part2/results.h5"],
-          "@/s.h5": ["out/s.h5"], "@": ["out/results.h5"]}
-NAMED = r"[\w/]+\.(h5|npy|jsonl|tsv|csv|html|yaml|xml|md|features|edges|split|gp|svg|pdf)\b|\b(out|page|part[12])(/|:|\b)|memory|standard output"
+          "@/s.h5": ["out/s.h5"], "@": ["out/results.h5"], "trained": ["trained/results.h5", "trained/job.yaml"], "earlier": ["earlier/results.h5"],
+          "suite.yaml": ["suite.yaml", "s.h5", "s2.h5"], "z.npz:y": ["z.npz"], "--data=s.h5": ["s.h5"],
+          "graph": ["graph/graph.features", "graph/graph.edges", "graph/graph.split"]}
+NAMED = r"[\w/]+\.(h5|npy|jsonl|tsv|csv|html|yaml|xml|md|tex|json|txt|npz|cell|features|edges|split|gp|svg|pdf)\b|\b(out|page|part[12])(/|:|\b)|memory|standard output"
 
 
 class Place:
@@ -95,11 +124,34 @@ class Place:
         import numpy as np
         np.save("x.npy", np.sin(np.arange(800.)).reshape(200, 4))
         np.save("y.npy", np.arange(200) % 4)
+        np.savez("z.npz", x=np.load("x.npy"), y=np.load("y.npy"))
         plain()
         self.must("import -e x.npy -l y.npy -o one.h5 -q")
+        texts()
+        for words in ("import --queries x.npy --corpus x.npy --pairs pairs.tsv -o t.h5", "price r.h5 -n 2 --sheet 40 -o sheet.tsv",
+                      "price r.h5 --for='-n 2' --sheet 40 -o drawn0.tsv", "train -c train.yaml -o trained --workers 1 --threads 1"):
+            self.must(words + " -q")
+        for sheet, judged in (("sheet.tsv", "judged.tsv"), ("drawn0.tsv", "drawn.tsv")):
+            with open(sheet) as f, open(judged, "w") as to:
+                to.write(f.readline() + "".join(line.rstrip("\n") + "0\n" for line in f))
+        self.suite()
+
+    def suite(self):
+        """A suite of the board of two kinds, of an encoder each, its reference, and an entry."""
+        self.must("synth -o s2.h5 --n 90 --dim 6 --classes 3 --seed 2 -q")
+        kinds = ""
+        for name in ("s", "s2"):
+            about = subprocess.run([self.program, "info", f"{name}.h5", "--json"], check=True, capture_output=True, text=True).stdout
+            kinds += f"  - name: {name}\n    encoders: [{{file: {name}.h5, sha256: {json.loads(about)['content_sha256']}}}]\n"
+        with open("suite.yaml", "w") as f:
+            f.write(f"suite: made-up\nbatch_size: 8\nbatches: 4\nseeds: [1]\nreference: [uniform, knn, {{gcbs: {{keep: 8}}}}]\nkinds:\n{kinds}")
+        with open("entry.yaml", "w") as f:
+            f.write("name: mine\nauthors: A\nchosen_on: nothing\nsettings: [jest]\n")
+        self.must("board --suite suite.yaml -o reference.h5 -q")
+        self.must("board --suite suite.yaml --entry entry.yaml -o mine.h5 -q")
 
     def must(self, words):
-        subprocess.run([self.program, *words.split()], check=True, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        subprocess.run([self.program, *shlex.split(words)], check=True, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
     def start(self, command, out, before=(), environment=()):
         """Makes the folder `out` as it is before the command, and runs it in words of `before`."""
@@ -128,6 +180,11 @@ class Place:
         return None
 
 
+def said(done):
+    """What a command said, but for the numbers of clocks, loads and processes."""
+    return re.sub(r" *[0-9]+([.:][0-9]+)*(e[-+]?[0-9]+)?( (ms|s|us|ns|min|KiB|MiB|GiB|TiB|%))*\\b *", "#", done.stdout)
+
+
 def graph():
     """A citation graph that `train` takes a moment for."""
     os.mkdir("graph")
@@ -140,6 +197,18 @@ def graph():
         f.write("".join(f"{i} {('train', 'val', 'test')[i % 3]}\n" for i in range(45)))
     with open("train.yaml", "w") as f:
         f.write("version: 1\ntask: {node: {data: graph, hidden: 4, out: 4}}\nsamplers: [uniform]\nloss: other-view\nbatch_size: 15\nsteps: 4\nevaluate: 2\n")
+
+
+def texts():
+    """Texts of pairs, ids, judgements and claims."""
+    files = {"pairs.tsv": "".join(f"a dog {i}\tit barks at {i % 7}\n" for i in range(200)), "ids.txt": "".join(f"id {i}\n" for i in range(200)),
+             "qrels.tsv": "".join(f"id {i}\tid {(3 * i) % 200}\t1\n" for i in range(200)), "texts.txt": "".join(f"text {i}\n" for i in range(120)),
+             "claims.yaml": "paper: T\nentries:\n  - id: mine\n    title: t\n    source: s\n    jobs: [{job: bs-fig4}]\n    claims:\n"
+                            "      - {name: n, statement: s, test: above, of: {column: fn_ratio, rows: {sampler: knn}}, "
+                            "than: {rows: {sampler: uniform}}}\n"}
+    for name, text in files.items():
+        with open(name, "w") as f:
+            f.write(text)
 
 
 def plain():
@@ -162,75 +231,149 @@ def kept_columns(csv):
     return [[row[i] for i in kept if i < len(row)] for row in rows]
 
 
+# Calls of libc and other libraries that the shim fails, and with what. Those that write to a stream are left out: what a stream
+# could not write, its fclose() tells; clocks, sleeping and the ends of things have no answer that a program waits for. malloc()
+# is what jansson's allocations come to.
+FAILING = {"-1": """__getdelim access chdir chmod close dup2 fclose fcntl fflush flock fork fseek fseeko fstat fstatat fsync ftell
+                    ftello gethostname getloadavg getrlimit getrusage getxattr lstat memfd_create mkdir mmap open openat
+                    pipe2 poll pread read readlink remove rename rmdir scandir sched_getaffinity setpgid setrlimit setxattr stat
+                    symlink sysconf truncate uname unlink unlinkat waitid waitpid write zip_fclose zip_fread zip_stat_index""",
+           "0": """fdopen fdopendir fgets fmemopen fopen fopencookie fread gmtime_r malloc mkdtemp open_memstream opendir readdir
+                   realpath yaml_parser_initialize zip_fopen_index zip_open_from_source zip_source_buffer_create
+                   zip_source_file_create""",
+           "5": "posix_spawnp", "12": "regcomp", "2": "glob", "-4": "deflateInit2_ inflateInit2_"}
+
+
 def shim(program):
-    """A library whose functions are those of HDF5 that the program calls; one fails once, at the place number
-    $INJECT_AT, at call number $INJECT_CALL from there; or allocation number $INJECT_LACK of the program does."""
-    names = sorted(set(re.findall(r" U (H5[A-Za-z0-9_]+)", subprocess.run(["nm", "-D", program], check=True, capture_output=True, text=True).stdout)))
-    names = [n for n in names if not n.endswith("_g") and n not in ("H5open", "H5Eset_auto2", "H5Tget_size")]
+    """A library whose functions are those of HDF5, libc and others that the program calls; one fails once: the call number
+    $INJECT_CALL with the stack of callers $INJECT_AT, as its digest stands in the log; or allocation number $INJECT_LACK of the
+    program does."""
+    imported = subprocess.run(["nm", "-D", program], check=True, capture_output=True, text=True).stdout
+    answers = {name: int(answer) for answer, names in FAILING.items() for name in names.split()}
+    answers.update((name, -1) for name in re.findall(r" U (H5[A-Za-z0-9_]+)", imported)
+                   if not name.endswith("_g") and name not in ("H5open", "H5Eset_auto2", "H5Tget_size"))
+    names = sorted(set(re.findall(r" U (\w+)", imported)) & set(answers))
+    # The counts of a build with --coverage are no part of the program.
+    counting = [(int(at, 16), int(size, 16)) for at, size in re.findall(
+        r"^([0-9a-f]+) ([0-9a-f]+) [tT] \w*gcov\w*", subprocess.run(["nm", "-S", program], capture_output=True, text=True).stdout, re.M)]
     source = """#define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
+#include <string.h>
 #include <unistd.h>
-void *inject_real[%d];
+void *__libc_malloc(size_t size);
+enum { NAMES = %d, SITES = 1 << 16, DEEP = 48 };
+void *inject_real[NAMES];
 static const char *const names[] = {%s};
-static void *site[4096];
-static long calls[4096], wanted = -1, which = 1, lacking = -1, allocations;
-static int sites, file = -1;
-static char *program;
+static const struct { uintptr_t at, size; } counting[] = {%s{0, 0}};
+static uintptr_t site[SITES], wanted, begins, ends;
+static long calls[SITES], which = 1, lacking = -1, allocations;
+static int file = -1;
 static void *(*allocate)(size_t, size_t);
-static void *base(void *code) {
-    Dl_info about;
-    return dladdr(code, &about) ? about.dli_fbase : 0;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static __thread int inside;
+static int see(struct dl_phdr_info *about, size_t size, void *data) {
+    begins = about->dlpi_addr;
+    for (int i = 0; i < about->dlpi_phnum; i++)
+        if (about->dlpi_phdr[i].p_type == PT_LOAD) ends = begins + about->dlpi_phdr[i].p_vaddr + about->dlpi_phdr[i].p_memsz;
+    return 1; /* the first is the program */
 }
 __attribute__((constructor)) static void begin(void) {
-    for (int i = 0; i < %d; i++) inject_real[i] = dlsym(RTLD_NEXT, names[i]);
+    void *one[1];
+    inside = 1;
     allocate = dlsym(RTLD_NEXT, "aligned_alloc");
+    backtrace(one, 1); /* loads what it needs */
     const char *at = getenv("INJECT_AT"), *log = getenv("INJECT_LOG"), *call = getenv("INJECT_CALL"), *lack = getenv("INJECT_LACK");
-    wanted = at ? atol(at) : -1;
+    wanted = at ? strtoull(at, 0, 16) : 0;
     which = call ? atol(call) : 1;
     lacking = lack ? atol(lack) : -1;
-    file = log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
-    program = base((void *)getauxval(AT_ENTRY));
+    file = log ? (int)syscall(2, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    dl_iterate_phdr(see, 0);
     unsetenv("LD_PRELOAD");
+    inside = 0;
+}
+static void say(const char *name, uintptr_t digest, long n) {
+    char line[160];
+    int length = snprintf(line, sizeof line, "%%d %%s %%zx %%ld\\n", getpid(), name, (size_t)digest, n);
+    syscall(1, file, line, length);
 }
 __attribute__((destructor)) static void end(void) {
-    if (file >= 0) dprintf(file, "%%d allocations %%ld\\n", getpid(), allocations);
+    if (file >= 0) say("allocations", 0, allocations);
 }
-int inject_fails(void *from, int name) {
-    int k = 0;
-    while (k < sites && site[k] != from) k++;
-    if (k == 4096) return 0;
-    if (k == sites) site[sites++] = from;
-    calls[k]++;
-    if (file >= 0 && wanted < 0) dprintf(file, "%%d %%s %%d\\n", getpid(), names[name], k);
-    return k == wanted && calls[k] == which;
+/* The digest of the stack as far as it is the program's; 0: the call is one of the counting. */
+static uintptr_t stack(void) {
+    void *frame[DEEP];
+    uintptr_t digest = 1469598103934665603u;
+    for (int i = 0, n = backtrace(frame, DEEP); i < n; i++) {
+        uintptr_t at = (uintptr_t)frame[i] - begins;
+        if ((uintptr_t)frame[i] < begins || (uintptr_t)frame[i] >= ends) continue;
+        for (int k = 0; counting[k].size; k++)
+            if (at - counting[k].at < counting[k].size) return 0;
+        digest = (digest ^ at) * 1099511628211u;
+    }
+    return digest | 1;
+}
+int inject_fails(uintptr_t from, int name, FILE **stream) {
+    /* dlsym() itself allocates */
+    if (!inject_real[name]) inject_real[name] = strcmp(names[name], "malloc") ? dlsym(RTLD_NEXT, names[name]) : (void *)__libc_malloc;
+    if (inside || from < begins || from >= ends) return 0;
+    inside = 1;
+    uintptr_t digest = stack();
+    long n = 0;
+    pthread_mutex_lock(&mutex);
+    if (digest) {
+        uintptr_t k = digest >> 1 & (SITES - 1);
+        while (site[k] && site[k] != digest) k = (k + 1) & (SITES - 1);
+        site[k] = digest;
+        n = ++calls[k];
+    }
+    pthread_mutex_unlock(&mutex);
+    if (digest && file >= 0 && !wanted) say(names[name], digest, n);
+    inside = 0;
+    int fails = digest && digest == wanted && n == which;
+    /* as libc does, which drops what it could not write */
+    if (fails && *stream && (!strcmp(names[name], "fflush") || !strcmp(names[name], "fclose"))) __fpurge(*stream);
+    if (fails && !strcmp(names[name], "fclose")) ((int (*)(FILE *))inject_real[name])(*stream);
+    if (fails) errno = EIO;
+    return fails;
 }
 void *aligned_alloc(size_t alignment, size_t size) {
-    return base(__builtin_return_address(0)) == program && __sync_add_and_fetch(&allocations, 1) == lacking ? 0 : allocate(alignment, size);
+    uintptr_t from = (uintptr_t)__builtin_return_address(0);
+    return from >= begins && from < ends && __sync_add_and_fetch(&allocations, 1) == lacking ? 0 : allocate(alignment, size);
 }
-""" % (len(names), ", ".join(f'"{n}"' for n in names), len(names))
+""" % (len(names), ", ".join(f'"{n}"' for n in names), "".join(f"{{{at}, {size}}}, " for at, size in counting))
+    kept, floats = ["rax", "rdi", "rsi", "rdx", "rcx", "r8", "r9"], range(8)
     for i, n in enumerate(names):
-        source += f'''asm(".text\\n.globl {n}\\n.type {n},@function\\n{n}:\\npush %rdi\\npush %rsi\\npush %rdx\\npush %rcx\\npush %r8\\npush %r9\\n"
-    "mov 48(%rsp),%rdi\\nmov ${i},%esi\\nsub $8,%rsp\\ncall inject_fails@PLT\\nadd $8,%rsp\\npop %r9\\npop %r8\\npop %rcx\\npop %rdx\\npop %rsi\\npop %rdi\\n"
-    "test %eax,%eax\\njnz 1f\\nmov inject_real@GOTPCREL(%rip),%r11\\njmp *{8 * i}(%r11)\\n1: mov $-1,%rax\\nret\\n");
-'''
+        lines = [".text", f".globl {n}", f".type {n},@function", f"{n}:", ".cfi_startproc", "push %rbp", ".cfi_def_cfa_offset 16",
+                 ".cfi_offset %rbp,-16", "mov %rsp,%rbp", ".cfi_def_cfa_register %rbp", *[f"push %{r}" for r in kept], "sub $136,%rsp",
+                 *[f"movups %xmm{k},{16 * k}(%rsp)" for k in floats], "mov 8(%rbp),%rdi", f"mov ${i},%esi",
+                 "lea -16(%rbp),%rdx", "call inject_fails@PLT",
+                 "mov %eax,%r11d", *[f"movups {16 * k}(%rsp),%xmm{k}" for k in floats], "add $136,%rsp",
+                 *[f"pop %{r}" for r in reversed(kept)], ".cfi_remember_state", "leave", ".cfi_def_cfa %rsp,8", "test %r11d,%r11d", "jnz 1f",
+                 "mov inject_real@GOTPCREL(%rip),%r11", f"jmp *{8 * i}(%r11)", f"1: mov ${answers[n]},%rax", "ret", ".cfi_endproc"]
+        source += 'asm("' + "\\n".join(lines) + '\\n");\n'
     with open("shim.c", "w") as f:
         f.write(source)
-    subprocess.run(["gcc", "-O1", "-w", "-shared", "-fPIC", "-o", "shim.so", "shim.c", "-ldl"], check=True)
+    subprocess.run(["gcc", "-O1", "-w", "-shared", "-fPIC", "-ftls-model=initial-exec", "-o", "shim.so", "shim.c", "-ldl"], check=True)
     return os.path.abspath("shim.so")
 
 
 class Injector:
-    def __init__(self, place, most, rng):
-        self.place, self.most, self.rng = place, most, rng
+    def __init__(self, place, most, kinds, rng):
+        self.place, self.most, self.kinds, self.rng = place, most, kinds, rng
         self.tally, self.failed, self.told = collections.Counter(), 0, 0
         self.said = 0, 0
 
-    def chosen(self, n):
-        return range(n) if not self.most or n <= self.most else sorted(self.rng.sample(range(n), self.most))
+    def chosen(self, kind, n):
+        return () if kind not in self.kinds else range(n) if not self.most or n <= self.most else sorted(self.rng.sample(range(n), self.most))
 
     def judge(self, name, kind, what, done, want):
         """Counts how a disturbed command ended; want: its outputs and its standard output where nothing fails."""
@@ -242,7 +385,7 @@ class Injector:
         whole = now == want["outputs"]
         if done.returncode == 0 and not whole:
             wrong.append(f"exit code 0, but not whole: {[o for o in now if now[o] != want['outputs'][o]]}")
-        elif done.returncode == 0 and not command.outputs and done.stdout != want["stdout"]:
+        elif done.returncode == 0 and not command.outputs and want["stdout"] not in (said(done), None):
             wrong.append("exit code 0, but another output")
         elif done.returncode != want["code"] and done.returncode not in RIGHT[kind]:
             wrong.append(f"exit code {done.returncode}")
@@ -275,8 +418,8 @@ class Injector:
             print(f"    {name}: {told} of {told + failed} ended right", flush=True)
 
     def undisturbed(self, name):
-        done = self.place.start(COMMANDS[name], "out")
-        return {"code": done.returncode, "stdout": done.stdout, "outputs": {o: self.place.content(f"out/{o}") for o in COMMANDS[name].outputs}}
+        done, again = (self.place.start(COMMANDS[name], "out") for _ in range(2))
+        return {"code": done.returncode, "stdout": said(done) if said(done) == said(again) and name not in TIMED else None, "outputs": {o: self.place.content(f"out/{o}") for o in COMMANDS[name].outputs}}
 
     def system_calls(self, name, calls=SYSTEM, paths=()):
         """Calls of each kind in an undisturbed start."""
@@ -285,8 +428,8 @@ class Injector:
             return collections.Counter(re.findall(r"^\d+ +(\w+)\(", f.read(), re.M))
 
     def fail_calls(self, name, want, kind, calls, paths=()):
-        for call, n in self.system_calls(name, calls, paths).items():
-            for k in self.chosen(n):
+        for call, n in self.system_calls(name, calls, paths).items() if kind in self.kinds else ():
+            for k in self.chosen(kind, n):
                 inject = f"inject={call}:error={'ENOSPC' if 'write' in call else 'EIO'}:when={k + 1}"
                 done = self.place.start(COMMANDS[name], "out", [*STRACE, "-o", "/dev/null", "-e", f"trace={call}", "-e", inject, *paths])
                 self.judge(name, kind, call, done, want)
@@ -294,38 +437,39 @@ class Injector:
     def fail_system(self, name, want):
         self.fail_calls(name, want, "system", SYSTEM)
         inputs = [f for word in COMMANDS[name].words for f in INPUTS.get(word, [word] if os.path.isfile(word) else [])]
-        self.fail_calls(name, want, "reading", READING, [word for f in inputs for word in ("-P", os.path.abspath(f))])
+        if inputs:
+            self.fail_calls(name, want, "reading", READING, [word for f in inputs for word in ("-P", os.path.abspath(f))])
 
-    def fail_hdf5(self, name, want):
+    def fail_libraries(self, name, want):
         shimmed = lambda **more: self.place.start(COMMANDS[name], "out", (), {"LD_PRELOAD": self.place.shim, "INJECT_LOG": "sites", **more})
         if os.path.exists("sites"):
             os.remove("sites")
         shimmed()
         sites, allocations = self.sites()
-        for k in self.chosen(len(sites)):
-            self.judge(name, "hdf5", f"{sites[k][0]} at place {k}", shimmed(INJECT_AT=str(k)), want)
-        often = [k for k in range(len(sites)) if sites[k][1] > 1]
-        for k in (often[i] for i in self.chosen(len(often))):
-            call = self.rng.randint(2, sites[k][1])
-            self.judge(name, "later", f"call {call} of {sites[k][0]} at place {k}", shimmed(INJECT_AT=str(k), INJECT_CALL=str(call)), want)
-        for k in self.chosen(allocations):
+        for kind, chosen in (("hdf5", [s for s in sites if s[0].startswith("H5")]), ("libc", [s for s in sites if not s[0].startswith("H5")])):
+            for function, digest, _ in (chosen[k] for k in self.chosen(kind, len(chosen))):
+                self.judge(name, kind, f"{function} at {digest}", shimmed(INJECT_AT=digest), want)
+            often = [s for s in chosen if s[2] > 1]
+            for function, digest, calls in (often[k] for k in self.chosen("later", len(often))):
+                call = self.rng.randint(2, calls)
+                self.judge(name, "later", f"call {call} of {function} at {digest}", shimmed(INJECT_AT=digest, INJECT_CALL=str(call)), want)
+        for k in self.chosen("memory", allocations):
             self.judge(name, "memory", f"allocation {k + 1}", shimmed(INJECT_LACK=str(k + 1)), want)
 
     @staticmethod
     def sites():
-        """Functions of HDF5 and numbers of calls by place, and the number of allocations, of the process that came to most places:
-        children begin with those of their parent."""
+        """[function, digest of the stack of callers, calls] in the order of their first calls, and the number of allocations of
+        the process with most."""
+        found, allocations = {}, 0
         with open("sites") as f:
-            lines = [line.split() for line in f]
-        processes, allocations = collections.defaultdict(dict), collections.Counter()
-        for process, name, number in lines:
-            if name == "allocations":
-                allocations[process] = int(number)
-            else:
-                site = processes[process].setdefault(int(number), [name, 0])
-                site[1] += 1
-        sites = max(processes.values(), key=len, default={})
-        return [sites[k] for k in range(len(sites))], max(allocations.values(), default=0)
+            for line in f:
+                _, name, digest, n = line.split()
+                if name == "allocations":
+                    allocations = max(allocations, int(n))
+                else:
+                    site = found.setdefault(digest, [name, digest, 0])
+                    site[2] = max(site[2], int(n))
+        return list(found.values()), allocations
 
     def kill(self, name, want, kills):
         """Kills a command with several outputs, and starts it again."""
@@ -356,6 +500,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--most", type=int, default=0)
     parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--kinds", default="system,reading,hdf5,libc,later,memory")
     parser.add_argument("--only")
     parser.add_argument("--seed", type=int, default=1)
     a = parser.parse_args()
@@ -366,15 +511,15 @@ def main():
         program = os.path.realpath(a.program)
         place = Place(program, folder)
         place.shim = shim(program)
-        injector = Injector(place, a.most, random.Random(a.seed))
-        for name in [a.only] if a.only else COMMANDS:
+        injector = Injector(place, a.most, a.kinds.split(","), random.Random(a.seed))
+        for name in a.only.split(",") if a.only else COMMANDS:
             want = injector.undisturbed(name)
             if a.kills:
                 if len(COMMANDS[name].outputs) > 1 or name == "mine-parts":
                     injector.kill(name, want, a.kills)
             else:
                 injector.fail_system(name, want)
-                injector.fail_hdf5(name, want)
+                injector.fail_libraries(name, want)
             injector.say(name)
         os.chdir("/")
     print("    how they ended: " + ", ".join(f"{kind} {code}: {n}" for (kind, code), n in sorted(injector.tally.items(), key=str)))
