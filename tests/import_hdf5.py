@@ -53,6 +53,59 @@ def huge(f):
     f.create_virtual_dataset("X", layout)
 
 
+def own(f):
+    """Mapped from the file itself."""
+    f["x"] = X
+    layout = h5py.VirtualLayout((N, D), "f4")
+    layout[:] = h5py.VirtualSource(".", "x", (N, D))
+    f.create_virtual_dataset("X", layout)
+
+
+def pieces(f):
+    layout = h5py.VirtualLayout((1025, D), "f4")
+    for k in range(1025):
+        layout[k] = h5py.VirtualSource("part0.h5", "x", (15, D))[k % 15]
+    f.create_virtual_dataset("X", layout)
+
+
+def filtered(f):
+    """Chunks of a filter that nobody has here, which HDF5 lets be made as long as it is optional."""
+    how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    how.set_chunk((N, D))
+    how.set_filter(32666, h5py.h5z.FLAG_OPTIONAL, (1,))
+    data = h5py.h5d.create(f.id, b"X", h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple((N, D)), how)
+    data.write(h5py.h5s.ALL, h5py.h5s.ALL, X)
+
+
+def padded(f):
+    """Attributes of texts that are padded with blanks."""
+    f["X"] = X
+    text = h5py.h5t.C_S1.copy()
+    text.set_size(12)
+    text.set_strpad(h5py.h5t.STR_SPACEPAD)
+    for name, value in (b"distance", b"cosine      "), (b"metric", b" " * 12):
+        h5py.h5a.create(f.id, name, text, h5py.h5s.create(h5py.h5s.SCALAR)).write(np.array(value, "S12"), text)
+    h5py.h5a.create(f.id, b"never", h5py.h5t.py_create(h5py.string_dtype(), logical=True), h5py.h5s.create(h5py.h5s.SCALAR))
+
+
+def names(f):
+    """Names and depths of all lengths."""
+    f["n" * 300], f["g/" + "n" * 254] = X, X
+    f["/".join("abcdefghi") + "/X"] = X
+    f["far"] = h5py.SoftLink("/x" * 3000)
+    f["near/X"] = X
+
+
+def labelled(f):
+    f["X"], f["labels"], f["y"] = X, Y, Y + 5
+    f["kind"] = np.array(Y == 1, h5py.enum_dtype({"no": 0, "yes": 1}, "i1"))
+    f["wide"] = np.array(Y == 1, h5py.enum_dtype({"FALSE": 0, "TRUE": 1}, "i2"))
+    f["cube"] = Y[:, None, None]
+    f["holes"] = np.empty((0, D), "f4")
+    partly = f.create_dataset("partly", (N,), h5py.string_dtype())
+    partly[::2] = [NAMES[k] for k in Y[::2]]
+
+
 def sparse_group(f):
     f["obsm/X_pca"] = X
     f["obsm/X_umap"] = X[:, :2]
@@ -92,10 +145,20 @@ def files():
     write("ann.h5", sparse_group)
     write("linked.h5", linked)
     write("external.h5", external)
+    write("near.h5", lambda f: (f.__setitem__("X", X), f.__setitem__("cube", X[None])))
     write("only.h5", lambda f: f.__setitem__("X", h5py.ExternalLink("group.h5", "a/b/c/X")))
     write("virtual.h5", virtual)
     write("lost.h5", lost)
     write("huge.h5", huge)
+    write("own.h5", own)
+    write("pieces.h5", pieces, libver="latest")
+    write("filtered.h5", filtered)
+    write("filtered2.h5", lambda f: (filtered(f), f.__setitem__("Z", X)))
+    write("elsewhere.h5", lambda f: f.create_dataset("X", (N, D), "f4", external=[("x.raw", 0, N * D * 4)]))
+    write("padded.h5", padded)
+    write("names.h5", names)
+    write("many.h5", lambda f: [f.__setitem__(f"x{k:03}", Y) for k in range(260)])
+    write("labelled.h5", labelled)
     write("never.h5", lambda f: f.create_dataset("X", (N, D), "f4"))
     write("chunks.h5", lambda f: f.create_dataset("X", (N, D), "f8", chunks=(5, D), compression="gzip"))
     write("turned.h5", lambda f: (f.__setitem__("X", X.T), f.__setitem__("y", Y[None, :])))
@@ -134,6 +197,24 @@ CASES = [
     ("-e virtual.h5", X, None, None), ("-e lost.h5", "lies in gone.h5, which is not there", None, None),
     ("-e damaged.h5", "first cannot be read; the file is damaged", None, None), ("-e damaged.h5 --tensor second", X, None, None),
     ("-e huge.h5", "holds fewer values than it says", None, None),
+    ("-e own.h5 --tensor X", X, None, None), ("-e pieces.h5", "a data set of it lies in pieces of 1025 others, more than 1024: copy its values", None, None),
+    ("-e filtered.h5", "X is compressed by a filter that is not installed; write it with gzip", None, None),
+    ("-e filtered.h5 --tensor X", "X is compressed by a filter that is not installed", None, None),
+    ("-e filtered2.h5", "2 arrays that could be embeddings .*--tensor: X, Z", None, None), ("-e filtered2.h5 --tensor Z", X, None, None),
+    ("-e elsewhere.h5", "X keeps its values in files of another format; make a copy with h5copy", None, None),
+    ("-e padded.h5", X, None, None),
+    ("-e names.h5", X, None, None), ("-e names.h5 --tensor near/X", X, None, None),
+    ("-e names.h5 --tensor far", "the link far cannot be read", None, None),
+    ("-e names.h5 --tensor a/b/c/d/e/f/g/h/i/X", X, None, None), ("-e names.h5 --tensor " + "n" * 300, X, None, None),
+    ("-e names.h5 --tensor " + "n" * 600, "nn.* cannot be read; the file is damaged", None, None),
+    ("-e many.h5", "no array that could be embeddings", None, None),
+    ("-e labelled.h5 --tensor X -l labelled.h5", X, Y, None),
+    ("-e labelled.h5 --tensor X -l labelled.h5 --label-tensor kind", X, Y == 1, None),
+    ("-e labelled.h5 --tensor X -l labelled.h5 --label-tensor wide", X, Y == 1, None),
+    ("-e labelled.h5 --tensor X -l labelled.h5 --label-tensor partly", X, [k if i % 2 == 0 else -1 for i, k in enumerate(Y)], None),
+    ("-e labelled.h5 --tensor X -l labelled.h5 --label-tensor cube", "this is an array of integers of 3 dimensions", None, None),
+    ("-e labelled.h5 --tensor X -l near.h5", "array that could be labels", None, None),
+    ("-e labelled.h5 --tensor holes", "holds no rows", None, None),
     ("-e never.h5", "data set X was created, and never written", None, None),
     ("-e chunks.h5", "data set X was created, and never written", None, None),
     ("-e turned.h5 --tensor X", X.T, None, "4 rows of 30 values: if items are its columns, .*--transpose"),

@@ -198,6 +198,11 @@ static bool is_damage(enum hn_h5_fault fault) {
            fault == HN_H5_NO_LAYOUT;
 }
 
+// A set whose values cannot be read here may be the one wanted, too. Its shape and class are known.
+static bool is_listed(enum hn_h5_fault fault) {
+    return fault == HN_H5_GOOD || fault == HN_H5_FILTER || fault == HN_H5_ELSEWHERE;
+}
+
 // Lists a group and those below it; links: those behind soft and external links.
 static enum hn_code list_sets(struct hn_context *ctx, const struct hn_source *s, hid_t file,
                               const char *group, int levels, bool links, struct sets *sets) {
@@ -217,7 +222,7 @@ static enum hn_code list_sets(struct hn_context *ctx, const struct hn_source *s,
         if (linked && !links)
             continue;
         enum hn_code code = find_set(ctx, s, file, name, &f, &fault);
-        if (!code && fault == HN_H5_GOOD && linked == links)
+        if (!code && is_listed(fault) && linked == links)
             add_set(sets, &f.data);
         close_found(&f);
         if (code == HN_MEMORY || code == HN_INTERRUPTED)
@@ -360,8 +365,14 @@ static enum hn_code find_sources(struct hn_context *ctx, const struct hn_source 
     char name[4096];
     hid_t list = H5Dget_create_plist(data->id);
     size_t n = 0;
-    data->stored = H5Pget_virtual_count(list, &n) >= 0 && n <= SOURCES_MAX ? 0 : -1;
-    enum hn_code code = HN_OK;
+    data->stored = H5Pget_virtual_count(list, &n) >= 0 ? 0 : -1;
+    enum hn_code code =
+        n <= SOURCES_MAX
+            ? HN_OK
+            : hn_fail(ctx, HN_DATA,
+                      "%s: a data set of it lies in pieces of %zu others, more than %d: copy its "
+                      "values into one data set",
+                      s->path, n, SOURCES_MAX);
     for (size_t i = 0; data->stored >= 0 && i < n && !code; i++) {
         struct stat about;
         ssize_t length = H5Pget_virtual_filename(list, i, name, sizeof name);
