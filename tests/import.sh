@@ -106,7 +106,7 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
 3 there_is_no_'test';_it_holds_train -e train.hdf5 --tensor test
 2 does_not_hold_several -e vectors.tsv --view2 x.npy --tensor x
 2 --label-tensor_y:_y.npy_does_not_hold_several -e x.npy -l y.npy --label-tensor y
-2 --label-tensor_y:_x.npy_does_not_hold_several -e x.npy --label-tensor y
+2 --label-tensor_y_names_an_array_in_the_file_of_--labels,_which_is_missing -e x.npy --label-tensor y
 3 word,_kind -e x.npy -l metadata.tsv
 3 line_2:_has_no_column_2 -e x.npy -l table.tsv --label-tensor b
 3 text\.xyz:_neither -e text.xyz

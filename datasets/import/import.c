@@ -190,11 +190,14 @@ static enum hn_code check_named(struct hn_context *ctx, const struct hn_import *
         return hn_fail(ctx, HN_USAGE,
                        "--tensor %s: %s does not hold several arrays by name: leave it out",
                        hn_quote(o->tensor).text, in->from);
+    if (o->label_tensor && o->labels.count == 0)
+        return hn_fail(ctx, HN_USAGE,
+                       "--label-tensor %s names an array in the file of --labels, which is missing",
+                       hn_quote(o->label_tensor).text);
     if (o->label_tensor && !in->labels_named)
         return hn_fail(ctx, HN_USAGE,
                        "--label-tensor %s: %s does not hold several arrays by name: leave it out",
-                       hn_quote(o->label_tensor).text,
-                       o->labels.count ? o->labels.item[0] : in->from);
+                       hn_quote(o->label_tensor).text, o->labels.item[0]);
     return HN_OK;
 }
 
@@ -332,12 +335,12 @@ static enum hn_code fail_label(struct hn_context *ctx, const struct hn_import *o
                                const struct hn_snapshot_info *info, int64_t row, int32_t there) {
     int32_t label = in->labels[row];
     long long number = hn_import_row(in, row);
-    const char *from = o->labels.count > 0 ? o->labels.item[0] : in->from;
+    const char *from = o->labels.item[0]; // of a folder of --linqs no step is made
     if (in->several_labels || info->label_sets)
         return hn_fail(ctx, HN_DATA,
                        "%s: the labels of row %lld differ from those in %s; the items must be the "
                        "same, in the same order",
-                       from, (long long)row, o->output);
+                       from, number, o->output);
     if (are_texts(in, info, label, there))
         return hn_fail(ctx, HN_DATA,
                        "%s: label '%s' of row %lld differs from '%s' in %s; the items must be "

@@ -169,7 +169,7 @@ static enum hn_code fail_rows(struct hn_context *ctx, const struct hn_import *o,
     else if (a->text && o->header != HN_HEADER_YES && rows == in->n + 1)
         snprintf(hint, sizeof hint, "; if '%s' is the name of a column, give --header yes",
                  hn_quote(a->text[0]).text);
-    else if (a->headed && o->header != HN_HEADER_NO && rows == in->n - 1)
+    else if (a->headed && rows == in->n - 1)
         snprintf(hint, sizeof hint, "; if the first line is a label, give --header no");
     else if (rows == in->d && !o->transpose && !o->linqs)
         snprintf(hint, sizeof hint,
