@@ -2,6 +2,7 @@
 """Input that importers and readers refuse, or take with a note: `import_refused.py PROGRAM` in an empty folder. Each case
 ends with its exit code and says what is wrong, and a refused file is not written."""
 import io
+import json
 import os
 import re
 import shutil
@@ -120,6 +121,102 @@ def replaced(path, value):
     return change
 
 
+def filtered(f):
+    """Rows that are compressed by a filter that nobody has here, which HDF5 lets be made as long as it is optional."""
+    del f["embeddings"]
+    how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    how.set_chunk((N, D))
+    how.set_filter(32666, h5py.h5z.FLAG_OPTIONAL, (1,))
+    h5py.h5d.create(f.id, b"embeddings", h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple((N, D)), how).write(h5py.h5s.ALL, h5py.h5s.ALL, X)
+
+
+def unwritten(f):
+    h5py.h5a.create(f["labels"].id, b"label_names", h5py.h5t.py_create(h5py.string_dtype(), logical=True), h5py.h5s.create_simple((3,)))
+
+
+def chunked(name, shape):
+    """A data set of any size, of which nothing is stored."""
+    def change(f):
+        del f[name]
+        f.create_dataset(name, shape, "f4", chunks=tuple(1 for _ in shape))
+    return change
+
+
+def names(value):
+    return lambda f: f["labels"].attrs.__setitem__("label_names", value)
+
+
+def of_parts():
+    """Rows in several files, and names that look like patterns."""
+    np.save("part1.npy", X[:6])
+    np.save("part2.npy", X[6:])
+    np.save("whole.npy", np.arange(1, 6 * D + 1).reshape(6, D))
+    np.save("x[1].npy", X)
+    np.save("narrow.npy", X[:, :2])
+    put("ids9.jsonl", "".join(f'{{"_id": {k}, "text": "t"}}\n' for k in range(N + 1)))
+    for name, change in ("hole", np.nan), ("zero", 0), ("endless", np.inf):
+        x = X.copy()
+        x[2] = change
+        np.save(f"{name}.npy", x)
+    np.save("f2.npy", np.where(np.arange(N * D).reshape(N, D) == 9, np.inf, X).astype("f2"))
+    np.save("cube.npy", X[None])
+    np.save("more.npy", np.concatenate([X[:2], 0 * X[:1], X[2:]]))
+    np.savez("cubes.npz", a=X[None], b=X[None])
+    os.mkdir("g")
+    for name, text in (("features", "# features=3\n0 1 0 2\n1 0 1\n2 1 1\n3 0 0 1\n"), ("edges", "# from to\n0 1\n1 2\n2 3\n0 3\n")):
+        put(f"g/a.{name}", text)
+    np.savez("own.npz", a=X, y=Y)
+    put("turned.txt", "".join(f"c{k}\n" for k in Y[::-1]))
+    put("four.txt", "a\nb\nc\nd\n")
+    put("thirteen.txt", "label\n" + "".join(f"c{k}\n" for k in Y) + "c0\n")
+    put("several.txt", "".join(f"c{k}|d\n" for k in Y))
+    put("other.txt", "".join(f"c{k}|d\n" if i != 9 else "d\n" for i, k in enumerate(Y)))
+    put("more.txt", "".join(f"c{k}|d\n" for k in [*Y[:2], 0, *Y[2:]]))
+    put("moved.txt", "".join(f"c{k}|d\n" if i != 9 else "d\n" for i, k in enumerate([*Y[:2], 0, *Y[2:]])))
+    for name, start in ("none", []), ("late", [1, *range(2, N + 2)]), ("short", [*range(N), N + 3]):
+        np.savez(f"lists-{name}.npz", start=np.array(start, int), item=np.arange(N) % 3)
+
+
+def tensors():
+    """Headers of safetensors that are no headers."""
+    good = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}
+    for name, header in (("list", [1]), ("flat", {"x": {**good, "shape": []}}), ("deep", {"x": {**good, "shape": [1, 1, 1, 2, 2]}}),
+                         ("words", {"x": {**good, "shape": ["2", 2]}}), ("one", {"x": {**good, "data_offsets": [0]}}),
+                         ("back", {"x": {**good, "data_offsets": [8, 4]}}), ("about", {"__metadata__": {"by": "me"}, "x": good})):
+        text = json.dumps(header).encode()
+        put(f"{name}.safetensors", struct.pack("<Q", len(text)) + text + np.arange(1, 5, dtype="f4").tobytes())
+    put("broken.safetensors", struct.pack("<Q", 4) + b"{'x'" + bytes(16))
+
+
+def snapshots():
+    """Snapshots with one fault, or with something rare."""
+    snapshot("fixed.h5", names(np.array(["ant", "bee", "cow"], "S8")))
+    snapshot("unwritten.h5", unwritten)
+    snapshot("square.h5", names([["ant"], ["bee"]]))
+    snapshot("long-name.h5", names(np.array(["a" * 5000], "S5000")))
+    snapshot("word-version.h5", schema_version="one")
+    for name, shape in ("none", (0, D)), ("flat", (N, 0)), ("stepless", (0, N, D)):
+        snapshot(f"{name}.h5", replaced("embeddings", np.zeros(shape, "f4")))
+    for name, shape in ("many", (2**33, 1)), ("wide", (1, 2**21)), ("lasting", (2**33, 1, 1)):
+        snapshot(f"{name}.h5", chunked("embeddings", shape))
+    for name, shape in ("rows", (N - 1, D)), ("cols", (N, D - 1)), ("steps", (2, N, D)), ("empty", (N, 0)):
+        snapshot(f"view-{name}.h5", replaced("view2", np.ones(shape, "f4")))
+    for name, shape in ("flat", (N,)), ("few", (N - 1, 3)), ("steps", (2, N, 3)), ("empty", (N, 0)):
+        snapshot(f"teach-{name}.h5", replaced("teacher", np.ones(shape, "f4")))
+    for name, data in ("few", np.ones(N - 1, "f4")), ("square", np.ones((N, 1), "f4")):
+        snapshot(f"sparse-{name}.h5", lambda f, data=data: (replaced("features_csr/indptr", np.arange(N + 1))(f), replaced("features_csr/indices", np.zeros(N, int))(f),
+                                                            replaced("features_csr/data", data)(f)))
+    snapshot("late.h5", lambda f: (replaced("graph/indptr", [1, *range(2, N + 2)])(f), replaced("graph/indices", (np.arange(N + 1) + 1) % N)(f)))
+    snapshot("alone.h5", replaced("positive", [1, 0] + [-1] * (N - 2)))
+    snapshot("alone-view.h5", lambda f: (replaced("positive", [1, 0] + [-1] * (N - 2))(f), replaced("view2", X)(f)))
+    snapshot("filtered.h5", filtered)
+    for name, title in ("delete", "a\x7fb"), ("bell", "a\x07b"), ("next", "a\u0085b"), ("pound", "a\u00a3\nb"):
+        snapshot(f"title-{name}.h5", title=title)
+    for name, sample in ("far", [*range(N - 1), 99]), ("back", [1, 0, *range(2, N)]), ("few", range(N - 1)):
+        snapshot(f"sample-{name}.h5", replaced("sample", np.array(sample)))
+    snapshot("kept.h5", zero_rows=True)
+
+
 def scores(value, items=(0, 1, 2)):
     def change(f):
         f["scores/indptr"], f["scores/indices"], f["scores/score"] = np.arange(4), np.array(items, "i8"), np.array(value, "f4")
@@ -142,7 +239,24 @@ def retrievals():
     retrieval("scores-nan.h5", scores([1, np.nan, 2]))
     retrieval("teacher-rows.h5", teachers(X[:2], X[3:]))
     retrieval("teacher-dims.h5", teachers(X[:3], X[3:, :2]))
-    retrieval("text.h5", lambda f: f.create_dataset("corpus_text", data=[b"a"] * 8, dtype=h5py.string_dtype()))
+    retrieval("still.h5", lambda f: (replaced("corpus", np.stack([X[3:]] * 3))(f), replaced("step", np.arange(3))(f)))
+    retrieval("moving.h5", lambda f: (replaced("queries", np.stack([X[:3]] * 3))(f), replaced("step", np.arange(3))(f)))
+    retrieval("no-rows.h5", replaced("queries", np.zeros((0, D), "f4")))
+    retrieval("no-dims.h5", lambda f: (replaced("queries", np.zeros((3, 0), "f4"))(f), replaced("corpus", np.zeros((9, 0), "f4"))(f)))
+    retrieval("no-steps.h5", replaced("corpus", np.zeros((0, 9, D), "f4")))
+    retrieval("dims.h5", replaced("corpus", X[3:, :2]))
+    retrieval("scores-none.h5", lambda f: (scores([1, 2, 3])(f), replaced("scores/score", None)(f)))
+    retrieval("scores-square.h5", lambda f: (scores([1, 2, 3])(f), replaced("scores/score", np.ones((3, 1), "f4"))(f)))
+    retrieval("scores-whole.h5", lambda f: (scores([1, 2, 3])(f), replaced("scores/score", np.ones(3, int))(f)))
+    retrieval("teacher-flat.h5", teachers(X[:3, 0], X[3:, 0]))
+    retrieval("teacher-steps.h5", teachers(np.stack([X[:3]] * 2), X[3:]))
+    retrieval("teacher-whole.h5", teachers(np.ones((3, 2), int), X[3:]))
+    retrieval("word-pairs.h5", schema_version="two")
+    for name, text in (("few", ["a"] * 8), ("latin", [b"caf\xe9"] * 9), ("square", [["a"]] * 9), ("good", ["a\nb"] * 9)):
+        retrieval(f"text-{name}.h5", lambda f, text=text: (f.create_dataset("query_text", data=["q"] * 3, dtype=h5py.string_dtype()),
+                                                           f.create_dataset("corpus_text", data=text, dtype=h5py.string_dtype())))
+    retrieval("text-whole.h5", lambda f: (f.create_dataset("query_text", data=["q"] * 3, dtype=h5py.string_dtype()), replaced("corpus_text", np.arange(9))(f)))
+    retrieval("text-never.h5", lambda f: f.create_dataset("corpus_text", (9,), h5py.string_dtype()))
 
 
 def files():
@@ -172,6 +286,9 @@ def files():
                             f"[given-negatives: {{file: {name}.jsonl, name: mine, n: 1}}]\n")
     archives()
     hdf5()
+    of_parts()
+    tensors()
+    snapshots()
     retrievals()
 
 
@@ -227,6 +344,99 @@ CASES = [
     ("info teacher-rows.h5", 3, "teacher-rows.h5: .*query_teacher"),
     ("info teacher-dims.h5", 3, "teacher-dims.h5: /query_teacher and /corpus_teacher must be .* with the same dimensions"),
     ("info whole.h5", 0, "queries"),
+    ("info still.h5", 0, "queries"), ("info moving.h5", 0, "queries"),
+    ("info no-rows.h5", 3, "no-rows.h5: data set /queries must be .*none of them 0"),
+    ("info no-dims.h5", 3, "no-dims.h5: data set /queries must be .*none of them 0"),
+    ("info no-steps.h5", 3, "no-steps.h5: data set /corpus must be .*none of them 0"),
+    ("info dims.h5", 3, "dims.h5: queries have 4 dimensions, the corpus has 2"),
+    ("info scores-none.h5", 3, "scores-none.h5: data set /scores/score must have a value for each of the 3"),
+    ("info scores-square.h5", 3, "scores-square.h5: data set /scores/score must have a value for each of the 3"),
+    ("info scores-whole.h5", 3, "scores-whole.h5: data set /scores/score does not hold IEEE floats"),
+    ("info teacher-flat.h5", 3, "teacher-flat.h5: /query_teacher and /corpus_teacher must be"),
+    ("info teacher-steps.h5", 3, "teacher-steps.h5: .*query_teacher"),
+    ("info teacher-whole.h5", 3, "teacher-whole.h5: data set /query_teacher does not hold IEEE floats"),
+    ("info word-pairs.h5", 3, "word-pairs.h5: the attribute schema_version is -1, this program reads version 2"),
+    ("validate text-good.h5", 0, "valid"),
+    ("validate text-few.h5", 3, "text-few.h5: data set /corpus_text: it has 8 texts, not 9"),
+    ("validate text-latin.h5", 3, "text-latin.h5: data set /corpus_text: the text of row 0 is not UTF-8; import it so"),
+    ("validate text-square.h5", 3, "text-square.h5: data set /corpus_text: it is not a list of texts"),
+    ("validate text-whole.h5", 3, "text-whole.h5: data set /corpus_text: it is not a list of texts"),
+    ("validate text-never.h5", 3, "text-never.h5: data set /corpus_text: it is not a list of texts, or damaged"),
+    ("info fixed.h5", 0, "ant, bee, cow"),
+    ("info unwritten.h5", 0, "classes *3"),
+    ("info square.h5", 3, "square.h5: attribute label_names of the labels is not a list of at most"),
+    ("info long-name.h5", 3, "long-name.h5: attribute label_names of the labels is not a list of at most"),
+    ("info word-version.h5", 3, "word-version.h5: the attribute schema_version is -1, this program reads version 1"),
+    ("info none.h5", 3, "none.h5: data set /embeddings is empty: .1, 0, 4"),
+    ("info flat.h5", 3, "flat.h5: data set"),
+    ("info stepless.h5", 3, "stepless.h5: data set /embeddings is empty: .0, 12, 4"),
+    ("info many.h5", 3, "many.h5: data set /embeddings"),
+    ("info wide.h5", 3, "wide.h5: data set /embeddings"),
+    ("info lasting.h5", 3, "lasting.h5: data set /embeddings"),
+    ("info view-rows.h5", 3, "view-rows.h5: data set /view2 is .1, 11, 4. but /embeddings is .1, 12, 4"),
+    ("info view-cols.h5", 3, "view-cols.h5: data set /view2 is .1, 12, 3. but /embeddings is .1, 12, 4"),
+    ("info view-steps.h5", 3, "view-steps.h5: data set /view2 is .2, 12, 4. but /embeddings is .1, 12, 4"),
+    ("info view-empty.h5", 3, "view-empty.h5: data set /view2 is empty"),
+    ("info teach-flat.h5", 3, "teach-flat.h5: data set /teacher has the wrong rank: 1"),
+    ("info teach-few.h5", 3, "teach-few.h5: data set /teacher has 11 values for 12 items"),
+    ("info teach-steps.h5", 3, "teach-steps.h5: data set /teacher is .2, 12, 3.; it must have one dimension or more, and 1 step or the 1"),
+    ("info teach-empty.h5", 3, "teach-empty.h5: data set /teacher is .1, 12, 0.; it must have one dimension or more"),
+    ("info sparse-few.h5", 3, "sparse-few.h5: data set /features_csr/data has 11 values for 12 indices"),
+    ("info sparse-square.h5", 3, "sparse-square.h5: data set /features_csr/data"),
+    ("info late.h5", 3, "late.h5: data set /graph/indptr goes from 1 to 13, it must go from 0 to the 13 indices"),
+    ("info alone.h5", 0, "/positive names no partner for 10 of 12 items: taken as no positive"),
+    ("info alone-view.h5", 0, "12 items|items *12|/view2|view2"),
+    ("info filtered.h5", 3, "filtered.h5: data set /embeddings is compressed by filter 32666, which HDF5 does not have here"),
+    ("info title-delete.h5", 0, "items"), ("info title-bell.h5", 0, "items"), ("info title-next.h5", 0, "items"), ("info title-pound.h5", 0, "items"),
+    ("import -e more.npy --zero-rows skip --step 1 -o sample-far.h5", 3, "sample-far.h5: its item 11 has number 99 in /sample, which is not a row of more.npy"),
+    ("import -e more.npy --zero-rows skip --step 1 -o sample-back.h5", 3, "sample-back.h5: its item 1 has number 0 in /sample, which is not a row of more.npy behind"),
+    ("import -e more.npy --zero-rows skip --step 1 -o sample-few.h5", 3, "sample-few.h5: data set /sample has 11 values for 12 items"),
+    ("import -e hole.npy --step 1 -o kept.h5", 3, "hole.npy: row 2 holds NaN"),
+    ("import -e zero.npy --step 1 -o kept.h5", 0, ""),
+    ("import -e endless.npy --zero-rows keep --step 2 -o kept.h5", 3, "endless.npy: row 2 holds infinity"),
+    ("import -e x.npy -l turned.txt --step 1 -o alone-view.h5 --view2 x.npy", 3, "turned.txt: label 2 of row 0 differs from 0 in alone-view.h5"),
+    ("import -e own.npz --tensor a --label-tensor y -o OUT", 2, "--label-tensor y names an array in the file of --labels, which is missing"),
+    ("import -e x.npy -l several.txt --label-separator | -o several.h5", 0, "12 items"),
+    ("import -e x.npy -l other.txt --label-separator | --step 1 -o several.h5", 3, "other.txt: the labels of row 9 differ from those in several.h5"),
+    ("import -e x.npy -l y.txt --step 1 -o several.h5", 3, "y.txt: the labels of row 0 differ from those in several.h5"),
+    ("import -e more.npy -l more.txt --label-separator | --zero-rows skip -o skipped.h5", 0, "1 of 13 rows"),
+    ("import -e more.npy -l moved.txt --label-separator | --zero-rows skip --step 1 -o skipped.h5", 3, "moved.txt: the labels of row 9 differ from those in skipped.h5"),
+    ("import --linqs g --encoder words --title t --source s -o OUT", 0, "4 items"),
+    ("import --linqs g -l four.txt -o OUT", 2, "--linqs"),
+    ("import --linqs nowhere -o OUT", 3, "nowhere"),
+    ("import -e x.npy --view2 narrow.npy -o OUT", 3, "narrow.npy is .12, 2. but x.npy is .12, 4.; they must agree"),
+    ("import -e x.npy --view2 part1.npy -o OUT", 3, "part1.npy is .6, 4. but x.npy is .12, 4.; they must agree"),
+    ("import -e x[1].npy -o OUT", 0, "12 items"),
+    ("import -e f2.npy -o OUT", 3, "f2.npy: row 2 holds infinity"),
+    ("import -e cubes.npz -o OUT", 3, "no array that could be embeddings"),
+    ("import -e x.npy -l cubes.npz -o OUT", 3, "no array that could be labels"),
+    ("import -e x.npy --transpose -l y.npy -o OUT", 3, "y.npy has 12 labels but x.npy has 4 rows; they must agree *$"),
+    ("import -e x.npy -l thirteen.txt --header yes -o OUT", 3, "thirteen.txt has 13 labels but x.npy has 12 rows; they must agree *$"),
+    ("import -e x.npy -l lists-none.npz --label-tensor start,item -o OUT", 3, "lists-none.npz"),
+    ("import -e x.npy -l lists-late.npz --label-tensor start,item -o OUT", 3, "lists-late.npz: .*offsets of the labels"),
+    ("import -e x.npy -l lists-short.npz --label-tensor start,item -o OUT", 3, "lists-short.npz: .*offsets of the labels"),
+    ("import -e x.npy -l y.txt -l y.npy -o OUT", 3, "y.npy holds integers, y.txt does not; parts hold the same"),
+    ("import -e list.safetensors -o OUT", 3, "list.safetensors: the header is not a JSON object: another value"),
+    ("import -e broken.safetensors -o OUT", 3, "broken.safetensors: the header is not a JSON object: "),
+    ("import -e flat.safetensors --tensor x -o OUT", 3, "flat.safetensors: tensor 'x' is none of 1 to 4 dimensions"),
+    ("import -e deep.safetensors --tensor x -o OUT", 3, "deep.safetensors: tensor 'x' is none of 1 to 4 dimensions"),
+    ("import -e words.safetensors --tensor x -o OUT", 3, "words.safetensors: tensor 'x' is none of 1 to 4 dimensions"),
+    ("import -e one.safetensors --tensor x -o OUT", 3, "one.safetensors: tensor 'x' lies outside"),
+    ("import -e back.safetensors --tensor x -o OUT", 3, "back.safetensors: tensor 'x' lies outside"),
+    ("import -e about.safetensors -o OUT", 0, "2 items"),
+    ("import --queries q.npy --corpus part1.npy --corpus part2.npy --qrels qrels.tsv -o OUT", 0, "9 passages|12 passages"),
+    ("import --queries q.npy --corpus part?.npy --qrels qrels.tsv -o OUT", 0, "part.*: 2 files, from part1.npy to part2.npy"),
+    ("import --queries q.npy --corpus x[1].npy --qrels qrels.tsv -o OUT", 0, "12 passages"),
+    ("import --queries q.npy --corpus part1.npy --corpus whole.npy --qrels qrels.tsv -o OUT", 3, "whole.npy holds integers but part1.npy holds floats; parts are of one kind"),
+    ("import --queries q.npy --corpus whole.npy --corpus part1.npy --qrels qrels.tsv -o OUT", 3, "part1.npy holds floats but whole.npy holds integers; parts are of one kind"),
+    ("import --queries q.npy --corpus x.npy --qrels qrels.tsv --corpus-ids ids9.jsonl -o OUT", 3, "ids9.jsonl: has 13 ids for the rows of 12 passages; they must agree *$"),
+    ("import --queries q.npy --corpus hole.npy --qrels qrels.tsv -o OUT", 3, "hole.npy: row 2 holds NaN"),
+    ("import --queries q.npy --corpus x.npy --format npy --qrels qrels.tsv -o OUT", 0, "12 passages"),
+    ("import --queries q.npy --corpus x.npy --transpose --qrels qrels.tsv -o OUT", 3, "q.npy|x.npy"),
+    ("import --queries q.npy --corpus turned.npy --qrels qrels.tsv -o OUT", 0, "12 passages"),
+    ("import --queries q.npy --corpus nowhere.npy --qrels qrels.tsv -o OUT", 3, "nowhere.npy"),
+    ("import --queries q.npy --corpus cube.npy --qrels qrels.tsv -o OUT", 3, "cube.npy: .*3 dimensions"),
+    ("import --queries q.npy --corpus narrow.npy --qrels qrels.tsv -o OUT", 3, "they must agree"),
     ("info names.h5", 3, "names.h5: attribute label_names of the labels is not a list of at most"),
     ("info digest.h5", 3, "digest.h5: the attribute content_sha256 is not one text"),
     ("info features.h5", 3, "features.h5: data set /features, row 2 is not finite; mend the features"),
@@ -239,12 +449,21 @@ CASES = [
 APPENDED = [
     ("import -e x.npy -o OUT --step 0", 0, ""),
     ("import -e x.npy -o OUT --step 1 --title other", 0, "OUT: exists; its title, source, license, encoder and label names stay"),
+    ("import -e x.npy -o OUT --step 2 --source other", 0, "OUT: exists; its title, source, license, encoder and label names stay"),
+    ("import -e x.npy -o OUT --step 3 --license other", 0, "OUT: exists; its title, source, license, encoder and label names stay"),
+    ("import -e x.npy -o OUT --step 4 --encoder other", 0, "OUT: exists; its title, source, license, encoder and label names stay"),
+    ("import -e x.npy -o OUT --step 5 -l y.npy --label-names ids.txt", 3, "y.npy: label 0 of row 0 differs from|OUT"),
     ("import --queries q.npy --corpus x.npy --qrels qrels.tsv -o PAIRS --step 0", 0, ""),
     ("import --queries q.npy --corpus x.npy -o PAIRS --step 1 --title other", 0, "PAIRS: exists; its title, source, license and encoder stay"),
+    ("import --queries q.npy --corpus narrow.npy -o PAIRS --step 2", 3, "they must agree"),
+    ("import --queries q.npy --corpus part1.npy -o PAIRS --step 2", 3, "part1.npy is .6, 4. but PAIRS has 12 passages of 4 dims; they must agree"),
     ("import --queries q.npy --corpus x.npy -o PAIRS --step 2 --zero-rows keep", 2, "PAIRS: was made without --zero-rows keep, and holds no zero rows"),
     ("import --queries short.npy --corpus x.npy -o PAIRS --step 2", 3, "short.npy is .2, 4. but PAIRS has 3 queries of 4 dims; they must agree"),
     ("import --queries q.npy --corpus x.npy -o PAIRS --step 1", 2, "--step 1 does not come after step 1, the last of PAIRS"),
     ("import --queries q.npy --corpus x.npy -o PAIRS --step 2 --query-ids ids.txt", 2, "PAIRS: exists, and a further step brings rows alone"),
+    ("import --queries q.npy --corpus x.npy -o PAIRS --step 3 --source other", 0, "PAIRS: exists; its title, source, license and encoder stay"),
+    ("import --queries q.npy --corpus x.npy -o PAIRS --step 4 --license other", 0, "PAIRS: exists; its title, source, license and encoder stay"),
+    ("import --queries q.npy --corpus x.npy -o PAIRS --step 5 --encoder other", 0, "PAIRS: exists; its title, source, license and encoder stay"),
     ("import --teacher x.npy -o ann.h5", 2, "ann.h5: is in the layout ann-benchmarks; import it first"),
 ]
 

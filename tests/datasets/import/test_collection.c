@@ -75,6 +75,15 @@ static void test_beir(void) {
     CU_ASSERT_STRING_EQUAL(hn_string(&c.text, 2), "A y");
     HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": \"a\"}\n", 1, &c), HN_DATA, "\"text\"");
     HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"text\": \"a\"}\n", 1, &c), HN_DATA, "\"_id\"");
+    HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": 1.5, \"text\": \"a\"}\n", 1, &c), HN_DATA,
+                   "line 1: lacks \"_id\"");
+    HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": 1}\n", 1, &c), HN_DATA,
+                   "line 1: lacks \"text\"");
+    HN_CHECK_FAILS(&ctx, collect("a.jsonl", "[1]\n", 1, &c), HN_DATA,
+                   "line 1: is not an object of JSON");
+    HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": 1, \"text\": \"\"}\n", 0, &c), HN_DATA,
+                   "has 1 ids for the rows of 0 passages; they must agree");
+    CU_ASSERT_PTR_NULL(strstr(ctx.message, "first line"));
     HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": \"a\", \"text\": 1}\n", 1, &c), HN_DATA,
                    "line 1: \"text\" is not a text");
     HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": \"a\", \"te\n", 1, &c), HN_DATA, "line 1");
@@ -99,6 +108,7 @@ static void test_qrels(void) {
     static const char *const same[] = {
         "q2\tc\t2\nq 1\tb\t0\nq 1\ta\t1\n",
         "query-id\tcorpus-id\tscore\nq2\tc\t2\nq 1\tb\t0\nq 1\ta\t1\n",
+        "q2\tpassage\tgrade\nq2\tc\t2\nq 1\tb\t0\nq 1\ta\t1\n",
         "q2\t0\tc\t2\nq 1\t0\tb\t0\nq 1\tQ0\ta\t1",
         "q2\tc\t1\r\nq 1\ta\t1\r\n\r\nq 1\tb\t0\r\nq2\tc\t2\r\n"};
     struct hn_qrels q;
@@ -133,6 +143,9 @@ static void test_bad_qrels(void) {
         {"q2\tc\tyes\nq2\tb\t1\n", "line 1: yes is not an integer"},
         {"q2\tc\t1\nq2\tb\t0x10\n", "line 2: 0x10 is not an integer"},
         {"q2\tc\t1\nq2\tb\t-0X1\n", "line 2: -0X1 is not an integer"},
+        {"q2\tc\t\n", "line 1:  is not an integer"},
+        {"\nq2\tc\tgrade\n", "line 2: grade is not an integer"},
+        {"q2\tcorpus-id\t1\n", "line 1: the id corpus-id of a passage is not in"},
         {"q2,c,1\n", "between tabs or blanks"},
         {"q2\tc\n", "2 columns"},
         {"q2\tc\t1\nq2\t0\tb\t1\n", "line 2: has 4 columns"}};
@@ -155,9 +168,18 @@ static void test_scores(void) {
     HN_CHECK(&ctx, hn_pair_scores_read(&ctx, path, side, HN_UNKNOWN_REFUSE, &s, &skipped));
     CU_ASSERT(s.start[1] == 0 && s.start[2] == 2 && s.passage[0] == 0 && s.passage[1] == 2);
     CU_ASSERT(s.score[0] == -10 && s.score[1] == 3);
-    path = put("s", "q2 c nan\n q2 c nan\n");
-    HN_CHECK_FAILS(&ctx, hn_pair_scores_read(&ctx, path, side, HN_UNKNOWN_REFUSE, &s, &skipped),
-                   HN_DATA, "finite");
+    static const char *const bad[][2] = {
+        {"q2 c nan\n q2 c nan\n", "finite"},
+        {"q2 c 1e99\n", "line 1: 1e99 is not a finite number"},
+        {"q2 c 1\nq2 a 0x10\n", "line 2: 0x10 is not a finite number"},
+        {"q2 c 1\nq2 a 1x\n", "line 2: 1x is not a finite number"},
+        {"q2\tc\t1\nq2\ta\t\n", "line 2:  is not a finite number"},
+        {"q2 c\n", "has 2 columns; wanted are query, passage and score, or the 6 of TREC's"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        path = put("s", bad[i][0]);
+        HN_CHECK_FAILS(&ctx, hn_pair_scores_read(&ctx, path, side, HN_UNKNOWN_REFUSE, &s, &skipped),
+                       HN_DATA, bad[i][1]);
+    }
 }
 
 static enum hn_code read_pairs(const char *path, enum hn_pair_rules rules,

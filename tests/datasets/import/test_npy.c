@@ -150,6 +150,14 @@ static void test_shapes_of_others(void) {
               sizeof brain);
     HN_CHECK(&ctx, read_npy(&ctx, path, false, &a));
     CU_ASSERT(a.real[0] == 1.5F && a.real[1] == -2);
+    write_npy(path, 1, "{'descr': '=f4', 'fortran_order': True, 'shape': (2,)}", rows, 8);
+    HN_CHECK_FAILS(&ctx, read_npy(&ctx, path, false, &a), HN_DATA, "has 1 dimension");
+    write_npy(path, 1, "{'descr': '=f4', 'fortran_order': False, 'shape': (1, 2)}", rows, 8);
+    HN_CHECK(&ctx, read_npy(&ctx, path, false, &a));
+    CU_ASSERT(a.real[0] == 1 && a.real[1] == -4);
+    write_npy(path, 1, "{'descr': '>S2', 'fortran_order': False, 'shape': (2,)}", "abc", 4);
+    HN_CHECK(&ctx, read_npy(&ctx, path, true, &a));
+    CU_ASSERT(strcmp(a.text[0], "ab") == 0 && strcmp(a.text[1], "c") == 0);
     const uint64_t large[] = {UINT64_MAX, 7};
     write_npy(path, 1, "{'descr': '<u8', 'fortran_order': False, 'shape': (2, 1)}", large,
               sizeof large);
@@ -212,6 +220,12 @@ static void test_refused(void) {
         {1, "nothing", 4, "not a dictionary"},
         {1, "", 0, "not a dictionary"},
         {1, "{'descr': '<f4", 0, "plain array"},
+        {1, HEADER("'<f4'", "False", "(9223372036854775808,)"), 4, "plain array"},
+        {1, HEADER("'f4'", "False", "(1,)"), 4, "'f4' are not read"},
+        {1, HEADER("'<U'", "False", "(1,)"), 4, "'<U' are not read"},
+        {1, HEADER("'<U0'", "False", "(1,)"), 4, "'<U0' are not read"},
+        {1, HEADER("'<U2x'", "False", "(1,)"), 4, "'<U2x' are not read"},
+        {1, HEADER("'|S99999999'", "False", "(1,)"), 4, "'|S99999999' are not read"},
         {9, HEADER("'<f4'", "False", "(1,)"), 4, "version 9"},
     };
 #undef HEADER

@@ -67,6 +67,8 @@ static const struct reading readings[] = {
     {TEXT_FILE("a.csv", "0,1\n2.5,3\n5,4\n"), {.skip = -1}, "2x2: 2.5 3 5 4", "line 1 names"},
     {TEXT_FILE("a.csv", "0,1\n2,3\n"), {.skip = -1, .header = HN_HEADER_NO}, "2x2: 0 1 2 3", ""},
     {TEXT_FILE("a.csv", "5,6\n2,3\n"), {.skip = -1, .header = HN_HEADER_YES}, "1x2: 2 3", ""},
+    {TEXT_FILE("a.csv", "0,1\n2,x\n"), {.skip = -1}, NULL, "line 2: value 2 is not a number: x"},
+    {TEXT_FILE("a.csv", "5\n6\n"), {.skip = 2}, NULL, "line 1"},
     {TEXT_FILE("a.csv", "x,y\n"), {.skip = -1}, NULL, "holds no line with numbers"},
     {TEXT_FILE("a.tsv", ""), {.skip = -1}, NULL, "a.tsv"},
     {TEXT_FILE("a.tsv", "1 5\n2 5\n3 7\n"),
@@ -147,6 +149,7 @@ static const struct reading readings[] = {
     {TEXT_FILE("l.csv", "id,kind\n0,x\n"), {LABELS}, NULL, "holds 2 arrays"},
     {TEXT_FILE("l.csv", "a;b\n1;x\n2;y\n"), {LABELS, .name = "b"}, "2: x|y", ""},
     {TEXT_FILE("l.csv", "a,b\n\n1,x\n"), {LABELS, .name = "b"}, "1: x", ""},
+    {TEXT_FILE("l.txt", "a,b\n\n1,x\n"), {LABELS, .name = "b"}, "1: x", ""},
     {TEXT_FILE("l.csv", "a,b\n1\n"), {LABELS, .name = "b"}, NULL, "line 2: has no column 2"},
     {TEXT_FILE("l.csv", "a,b\n1,2,3\n"),
      {LABELS, .name = "b"},
@@ -242,6 +245,7 @@ static const struct hn_given_rules batches = {.n = 6, .longest = 2},
                                    titled = {.n = 6, .longest = 2, .title = "my program"},
                                    negatives = {.n = 3, .longest = 2, .negatives = true};
 #define LISTS(text) "given.jsonl", text, 0
+#define NPY_FILE(text) "given.npy", text, 0
 #define NPY(shape, values)                                                                         \
     "given.npy",                                                                                   \
         "\x93NUMPY\1\0\x3c\0{'descr': '|i1', 'fortran_order': False, 'shape': " shape "}" values,  \
@@ -297,6 +301,10 @@ static const struct {
     {&batches, NPY("(2, 2)   ", "\0\1\2"), NULL,
      "holds 3 bytes of numbers, and its header asks for others", 0},
     {&batches, NPY("(2, 2)   ", "\xff\xff\2\3"), NULL, "batch 0 is empty", 0},
+    {&negatives, NPY("(1, 3, 1)", "\1\2\0"), "1|2|0", NULL, 3},
+    {&titled, NPY_FILE("[0, 1]\n"), "0 1", NULL, 1},
+    {&negatives, NPY_FILE("{\"negatives\": [1]}\n[0]\n[1]\n"), "1|0|1", NULL, 3},
+    {&negatives, NPY_FILE("1 2\n"), NULL, "given.npy: is not a .npy file", 0},
     {&negatives, NPY("(3, 1)   ", "\1\2\xff"), "1|2|", NULL, 3},
 };
 
@@ -326,8 +334,12 @@ static void test_given(void) {
     }
     struct hn_context ctx;
     struct hn_given g;
-    char digest[HN_DIGEST_TEXT];
+    char digest[HN_DIGEST_TEXT], many[1100 * 7 + 1];
     hn_context_init(&ctx, 1);
+    for (int l = 0; l < 1100; l++)
+        memcpy(many + 7 * l, "[0, 1]\n", 8);
+    HN_CHECK(&ctx, hn_given_read(&ctx, put("given.jsonl", many, 1100 * 7), NULL, &batches, &g));
+    CU_ASSERT_EQUAL(g.lists, 1100);
     const char *path = put("given.jsonl", "[0, 1]\n", 7);
     HN_CHECK(&ctx, hn_given_digest(&ctx, path, digest));
     HN_SCOPE(&ctx);
@@ -357,6 +369,11 @@ static const struct {
     {HN_PAIR_COMPLETE, "{\"docstring\": \"a\", \"code\": \"b\", \"query\": \"c\"}\n", "a|b", ""},
     {HN_PAIR_COMPLETE, "{\"docstring\": \"a\"}\n", NULL, "line 1: is not a pair"},
     {HN_PAIR_COMPLETE, "{\"code\": \"a\"}\n", NULL, "line 1: is not a pair"},
+    {HN_PAIR_COMPLETE, "{\"query\": \"a\"}\n", NULL, "line 1: is not a pair"},
+    {HN_PAIR_COMPLETE, "{\"positive\": \"a\"}\n", NULL, "line 1: is not a pair"},
+    {HN_PAIR_COMPLETE, "{\"anchor\": \"\\u12\", \"positive\": \"b\"}\n", NULL, "line 1"},
+    {HN_PAIR_COMPLETE, "[\"a\", \"b\\", NULL, "line 1"},
+    {HN_PAIR_COMPLETE, "[\"\\ud800\\ue000\", \"b\"]\n", "\xef\xbf\xbd\xee\x80\x80|b", ""},
     {HN_PAIR_COMPLETE, "{\"docstring_tokens\": [\"a\"], \"code_tokens\": [\"b\"]}\n", NULL,
      "line 1: is not a pair"},
     {HN_PAIR_SEARCH, "{\"docstring_tokens\": [\"a\", \"x\"], \"code_tokens\": [\"b\"]}\n",
@@ -367,6 +384,8 @@ static const struct {
     {HN_PAIR_SEARCH,
      "{\"docstring\": null, \"code\": \"b\"}\n{\"docstring\": \"c\", \"code\": \"d\"}\n", "c|b d",
      ""},
+    {HN_PAIR_SEARCH,
+     "{\"docstring_tokens\": \"a\", \"docstring\": \"c\", \"code_tokens\": [\"b\"]}\n", "c|b ", ""},
     {HN_PAIR_SEARCH, "{\"code\": \"b\"}\n", "|b", ""},
     {HN_PAIR_SEARCH, "{\"docstring\": \" \\t\", \"code\": \"b\"}\n", "|b", ""},
     {HN_PAIR_SEARCH, "{\"docstring\": 1, \"code\": \"b\"}\n", NULL, "line 1: is not a pair"},
