@@ -203,9 +203,9 @@ static void test_infinities(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// The table and the verdict of a comparison.
-static void expect_said(const struct hn_results *a, const struct hn_results *b, const char *gate,
-                        const char *part) {
+// Of a comparison as a format prints it.
+static void expect_in(const struct hn_compare_format *format, const struct hn_results *a,
+                      const struct hn_results *b, const char *gate, const char *part) {
     char *text;
     size_t size;
     struct hn_gate held; // what is compared points to it
@@ -216,12 +216,200 @@ static void expect_said(const struct hn_results *a, const struct hn_results *b, 
         HN_CHECK(&ctx, hn_gate_parse(&ctx, gate, &held));
     HN_CHECK(&ctx, hn_compare(&ctx, a, 1, b, 1, &options, &c));
     FILE *out = open_memstream(&text, &size);
-    HN_CHECK(&ctx, hn_compare_text.print(&ctx, &c, out));
+    HN_CHECK(&ctx, format->print(&ctx, &c, out));
     CU_ASSERT_EQUAL(fclose(out), 0);
     if (!strstr(text, part))
         fprintf(stderr, "    no \"%s\" in:\n%s", part, text);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, part));
     free(text);
+}
+
+static void expect_said(const struct hn_results *a, const struct hn_results *b, const char *gate,
+                        const char *part) {
+    expect_in(&hn_compare_text, a, b, gate, part);
+}
+
+// What each change of a cell, of the machine or of the file makes a format say.
+static void set(struct hn_results *r, const char *column, int64_t row, double value) {
+    fixture_must(hn_table_set_real(&ctx, &r->runs, row, column, value));
+}
+static void env(struct hn_results *r, const char *name, const char *value) {
+    fixture_must(hn_results_set_env(&ctx, r, name, value));
+}
+static void none(struct hn_results *a, struct hn_results *b) {
+    (void)a;
+    (void)b;
+}
+static void batch(struct hn_results *a, struct hn_results *b) {
+    (void)a;
+    b->batch_cos_mean[4] += 1e-3;
+}
+static void mixed_machines(struct hn_results *a, struct hn_results *b) {
+    env(a, "machine_class", "mixed: x, y");
+    (void)b;
+}
+static void mixed_now(struct hn_results *a, struct hn_results *b) {
+    env(b, "machine_class", "mixed: x, y");
+    (void)a;
+}
+static void no_machine(struct hn_results *a, struct hn_results *b) {
+    env(b, "machine_class", "");
+    (void)a;
+}
+static void nor_machine(struct hn_results *a, struct hn_results *b) {
+    env(a, "machine_class", "");
+    (void)b;
+}
+static void no_samples(struct hn_results *a, struct hn_results *b) {
+    (void)a;
+    b->timing.rows = 0;
+}
+static void nor_samples(struct hn_results *a, struct hn_results *b) {
+    (void)b;
+    a->timing.rows = 0;
+}
+static void unnumbered(struct hn_results *a, struct hn_results *b) {
+    env(a, "results_version", "3");
+    env(a, "git_commit", "unknown");
+    env(b, "git_commit", "0123456789abcdef");
+    env(b, "git_dirty", "1");
+}
+static void unnumbered_base(struct hn_results *a, struct hn_results *b) {
+    env(b, "results_version", "3");
+    set(b, "fn_ratio", 3, 0.9);
+    (void)a;
+}
+static void share(struct hn_results *a, struct hn_results *b) {
+    // The third changes by the greatest share, and is within the gate; the second failed.
+    set(a, "fn_ratio", 1, 1);
+    set(b, "fn_ratio", 1, 1.75);
+    set(a, "fn_ratio", 2, 0.0625);
+    set(b, "fn_ratio", 2, 0.25);
+}
+static void was_none(struct hn_results *a, struct hn_results *b) {
+    set(a, "fn_ratio", 1, 0);
+    set(b, "fn_ratio", 1, 0.25);
+}
+static void strange_names(struct hn_results *a, struct hn_results *b) {
+    static const char name[] = "a<\x7f\n\xc3\xa9&\".h5";
+    fixture_must(hn_table_set_text(&ctx, &a->runs, 1, "dataset", name));
+    fixture_must(hn_table_set_text(&ctx, &b->runs, 1, "dataset", name));
+    was_none(a, b);
+}
+static void endless(struct hn_results *a, struct hn_results *b) {
+    set(a, "gap", 1, INFINITY);
+    set(b, "gap", 1, 1);
+    set(b, "fn_ratio", 1, NAN);
+}
+static void failed_cell(struct hn_results *a, struct hn_results *b) {
+    fixture_must(hn_table_set_text(&ctx, &b->runs, 2, "status", "failed"));
+    (void)a;
+}
+static void far_counts(struct hn_results *a, struct hn_results *b) {
+    fixture_must(hn_table_set_int(&ctx, &a->runs, 0, "n_dot", INT64_MAX));
+    fixture_must(hn_table_set_int(&ctx, &b->runs, 0, "n_dot", -INT64_MAX));
+}
+static void other_kind(struct hn_results *a, struct hn_results *b) {
+    (void)a;
+    int c = hn_table_find(&b->runs, "n_dot");
+    b->runs.column[c].kind = HN_COLUMN_REAL; // the bytes of the counts are tiny numbers
+}
+
+static void test_said(void) {
+    static const struct {
+        void (*change)(struct hn_results *a, struct hn_results *b);
+        const char *gate;
+        const struct hn_compare_format *format;
+        const char *part;
+    } said[] = {
+        {batch, "quality:=0", &hn_compare_text, "seed 2 batch 1\n"},
+        {batch, "quality:=0", &hn_compare_json, "\"failed\": true"},
+        {mixed_machines, NULL, &hn_compare_text, "a file holds times of several kinds of machine"},
+        {mixed_now, NULL, &hn_compare_text, "a file holds times of several kinds of machine"},
+        {no_machine, NULL, &hn_compare_text, "a file does not say which machine it is from"},
+        {nor_machine, NULL, &hn_compare_text, "a file does not say which machine it is from"},
+        {no_machine, "cost_s:5%", &hn_compare_text,
+         "no value to hold; times: a file does not say which machine it is from"},
+        {no_machine, NULL, &hn_compare_markdown,
+         "Times are not gated: a file does not say which machine it is from."},
+        {no_samples, "cost_s:5%", &hn_compare_text, "gate cost_s:5% held nothing\n"},
+        {nor_samples, "cost_s:5%", &hn_compare_text, "gate cost_s:5% held nothing\n"},
+        {no_samples, NULL, &hn_compare_markdown, "without a difference.\n"},
+        {unnumbered, NULL, &hn_compare_text,
+         "NEW is from before files said their results version, BASE of version 3."},
+        {unnumbered, NULL, &hn_compare_markdown, ", commit 0123456789ab with changes"},
+        {unnumbered, NULL, &hn_compare_text,
+         "None of these changes shows in what is compared here."},
+        {unnumbered_base, NULL, &hn_compare_text,
+         "BASE is from before files said their results version, NEW of version 3."},
+        {unnumbered_base, NULL, &hn_compare_text, "Differences may be these changes"},
+        {share, "fn_ratio:+0.5", &hn_compare_text, "+75 %"},
+        {share, "fn_ratio:+2", &hn_compare_text, "+300 %"},
+        {was_none, "fn_ratio:+0.1", &hn_compare_text, "+0.25 "},
+        {endless, "fn_ratio:+0.1", &hn_compare_text, "no value"},
+        {endless, NULL, &hn_compare_text, "gap"},
+        {endless, "fn_ratio:+0.1", &hn_compare_markdown, "no value"},
+        {endless, "fn_ratio:+0.1", &hn_compare_json, "\"new\": null"},
+        {endless, "fn_ratio:=9", &hn_compare_bmf, "\"fn_ratio\""},
+        {none, "gap:9", &hn_compare_benchmark, "\"unit\": \"nat\""},
+        {none, NULL, &hn_compare_benchmark, "\"range\": \""},
+        {strange_names, "fn_ratio:+0.1", &hn_compare_junit, "a&#60;"},
+        {strange_names, "fn_ratio:+0.1", &hn_compare_junit, "&#38;&#34;.h5"},
+        {failed_cell, NULL, &hn_compare_text, "status"},
+        {failed_cell, NULL, &hn_compare_json, "\"status\""},
+        {far_counts, "n_dot:0%", &hn_compare_text, "PASS"},
+        {far_counts, "n_dot:=0%", &hn_compare_text, "FAIL: n_dot in 1 of"},
+        {other_kind, "n_dot:=0%", &hn_compare_text, "FAIL: n_dot in 12 of 12"},
+    };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        hn_context_init(&ctx, 1);
+        struct hn_results a = made(0, ROWS, 1, -1, 1), b = made(0, ROWS, 1, -1, 1);
+        const int64_t rows[] = {a.timing.rows, b.timing.rows};
+        const enum hn_column_kind kind = b.runs.column[hn_table_find(&b.runs, "n_dot")].kind;
+        said[i].change(&a, &b);
+        expect_in(said[i].format, &a, &b, said[i].gate, said[i].part);
+        a.timing.rows = rows[0];
+        b.timing.rows = rows[1];
+        b.runs.column[hn_table_find(&b.runs, "n_dot")].kind = kind;
+        hn_results_free(&ctx, &a);
+        hn_results_free(&ctx, &b);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+}
+
+// Gates that hold what is no measurement, forbid getting better, or are of no column.
+static void test_wrong_gates(void) {
+    static const char *const wrong[][2] = {
+        {"sampler:0", "sampler names what was run and is not a measurement"},
+        {"remark:0", "remark names what was run and is not a measurement"},
+        {"cost_s:5",
+         "a time is gated by the least slowdown that counts, in percent, e.g. cost_s:5%"},
+        {"cost_s:=5%", "a time is gated by the least slowdown"},
+        {"cost_s:-5%", "a time is gated by the least slowdown"},
+        {"times:5", "times are gated in percent, e.g. times:5%"},
+        {"times:=5%", "times are gated in percent"},
+        {"hits:+1", "hits is better larger, so that this would only forbid it to get better; write "
+                    "hits:-1, or hits:=1 for neither way"},
+        {"gap:-1", "gap is better smaller, so that this would only forbid it to get better; write "
+                   "gap:+1, or gap:=1 for neither way"},
+        {"zzzzzzzz:0", "BASE has no column zzzzzzzz; hardneg list metrics"},
+        {"gapp:0", "BASE has no column gapp (did you mean 'gap'?)"}};
+    static const struct hn_column more[] = {
+        {"hits", HN_COLUMN_REAL, "1", "", HN_LARGER, HN_ROLE_QUALITY},
+        {"remark", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_MACHINE}};
+    hn_context_init(&ctx, 1);
+    struct hn_results a = made(0, 2, 1, -1, 1);
+    fixture_columns(&ctx, &a.runs, more, 2);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct hn_gate gate;
+        struct hn_compare_options options = {.gate = &gate, .n_gates = 1};
+        struct hn_comparison c;
+        HN_CHECK(&ctx, hn_gate_parse(&ctx, wrong[i][0], &gate));
+        HN_SCOPE(&ctx);
+        HN_CHECK_FAILS(&ctx, hn_compare(&ctx, &a, 1, &a, 1, &options, &c), HN_USAGE, wrong[i][1]);
+    }
+    hn_results_free(&ctx, &a);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
 // Arrays that one file lacks, or has of another size, and how it is said.
@@ -523,6 +711,8 @@ static const struct hn_test tests[] = {
     {"ends", test_ends},
     {"differences", test_differences},
     {"arrays", test_arrays},
+    {"said", test_said},
+    {"wrong gates", test_wrong_gates},
     {"infinities", test_infinities},
     {"many columns", test_many_columns},
     {"rounds", test_rounds},

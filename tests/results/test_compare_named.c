@@ -161,6 +161,93 @@ static void test_lost(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// What a format prints of a comparison.
+static void expect_in(const struct hn_compare_format *format, const struct hn_comparison *c,
+                      const char *part) {
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    HN_CHECK(&ctx, format->print(&ctx, c, out));
+    CU_ASSERT_EQUAL(fclose(out), 0);
+    if (!strstr(text, part))
+        fprintf(stderr, "    no \"%s\" in:\n%s", part, text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, part));
+    free(text);
+}
+
+// Means of one seed have no interval; what was lost, and what is beside it.
+static void test_said(void) {
+    hn_context_init(&ctx, 1);
+    struct checkpoint was = {"a.h5", "aa", 1, 3, 0.1, 0}, is = {"a.h5", "bb", 1, 3, 0.2, 0},
+                      one = {"a.h5", "cc", 1, 1, 0.25, 0};
+    struct hn_results a = made(&was, NULL), b = made(&is, NULL), lost = made(&was, NULL),
+                      alone = made(&one, NULL);
+    for (int row = 0; row < 3; row++)
+        fixture_must(hn_table_set_real(&ctx, &lost.runs, row, "fn_ratio", NAN));
+    {
+        HN_SCOPE(&ctx);
+        struct hn_comparison c = compared(&a, &b, "fn_ratio:+0.01");
+        expect_in(&hn_compare_text, &c, "+0.1 [+0.1, +0.1] (0.12 -> 0.22)");
+        expect_in(&hn_compare_json, &c, "\"change_lo\": ");
+        expect_in(&hn_compare_json, &c, "\"seeds\": 3");
+        expect_in(&hn_compare_markdown, &c, "**fn_ratio** failed in 10 of 10:");
+        expect_in(&hn_compare_markdown, &c, "Values are means of settings over the seeds of both");
+        expect_in(&hn_compare_junit, &c, "name=\"fn_ratio\"><failure message=\"+0.1");
+        c = compared(&alone, &alone, "fn_ratio:0.5");
+        expect_in(&hn_compare_text, &c, "one seed: changes have no interval");
+        c = compared(&a, &alone, "fn_ratio:=0.01");
+        expect_in(&hn_compare_text, &c, "+0.15 (");
+        c = compared(&a, &lost, "fn_ratio:0.5");
+        expect_in(&hn_compare_text, &c, "no value (nan -> nan)");
+        expect_in(&hn_compare_json, &c, "\"new\": null");
+        c = compared(&a, &b, NULL);
+        expect_in(&hn_compare_text, &c, "fn_ratio ");
+    }
+    hn_results_free(&ctx, &a);
+    hn_results_free(&ctx, &b);
+    hn_results_free(&ctx, &lost);
+    hn_results_free(&ctx, &alone);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// More changes than are kept: those that failed are, however late they come.
+static void test_many(void) {
+    enum { SEEDS = 104 }; // of ten settings
+    hn_context_init(&ctx, 1);
+    struct checkpoint all = {"a.h5", "aa", 1, SEEDS, 0.1, 0};
+    struct hn_results a = made(&all, NULL), b = made(&all, NULL);
+    const int64_t rows = a.runs.rows;
+    for (int64_t row = 0; row < rows; row++) {
+        double was = hn_table_real(&a.runs, row, "fn_ratio");
+        fixture_must(
+            hn_table_set_real(&ctx, &b.runs, row, "fn_ratio", was + (row < rows - 2 ? 0.125 : 2)));
+    }
+    struct hn_gate gate;
+    struct hn_compare_options options = {.gate = &gate, .n_gates = 1};
+    static const struct {
+        const char *gate, *part;
+        int64_t failed, kept; // of those that failed
+    } with[] = {{"fn_ratio:+1", "fn\\_ratio in 2 of 1040", 2, 2},
+                {"fn_ratio:+0.1", "- and 40 that are not kept", 1040, 1000},
+                {"fn_ratio:+9", "1040", 0, 0}};
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        struct hn_comparison c;
+        int64_t kept = 0;
+        HN_SCOPE(&ctx);
+        HN_CHECK(&ctx, hn_gate_parse(&ctx, with[i].gate, &gate));
+        HN_CHECK(&ctx, hn_compare(&ctx, &a, 1, &b, 1, &options, &c));
+        for (int64_t k = 0; k < c.n_changes; k++)
+            kept += c.change[k].failed;
+        CU_ASSERT_EQUAL(c.n_changes, HN_COMPARE_CHANGES);
+        CU_ASSERT_EQUAL(c.failed, with[i].failed);
+        CU_ASSERT_EQUAL(kept, with[i].kept);
+        expect_in(&hn_compare_markdown, &c, with[i].part);
+    }
+    hn_results_free(&ctx, &a);
+    hn_results_free(&ctx, &b);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 struct rates {
     int fail, within, unclear; // comparisons that failed; means that were called within, unclear
 };
@@ -206,9 +293,8 @@ static void test_rates(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"pairs", test_pairs},
-    {"lost", test_lost},
-    {"rates", test_rates},
+    {"pairs", test_pairs}, {"lost", test_lost},   {"said", test_said},
+    {"many", test_many},   {"rates", test_rates},
 };
 
 HN_TEST_MAIN("compare_named", tests)
