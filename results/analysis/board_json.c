@@ -98,13 +98,14 @@ static bool add_outcome(struct hn_context *ctx, const struct hn_board *b,
             json_object_set_new(own, u->name[k], mean_of(hn_board_outcome_of(u, i, k)));
         json_object_set_new(json_array_get(entries, (size_t)i), "outcome", own);
     }
+    bool good = true;
     for (int m = 0; m < HN_BOARD_MEASURES; m++)
-        json_object_set_new(correlations, hn_board_measures[m].word, correlations_of(ctx, b, u, m));
-    json_object_set_new(document, "outcome",
-                        json_pack("{s:o, s:I, s:o, s:o}", "file", hn_json_text(u->path), "data",
-                                  (json_int_t)u->data, "measures", names, "correlations",
-                                  correlations));
-    return ctx->code == HN_OK;
+        good &= json_object_set_new(correlations, hn_board_measures[m].word,
+                                    correlations_of(ctx, b, u, m)) == 0;
+    json_t *outcome =
+        json_pack("{s:o, s:I, s:o, s:o}", "file", hn_json_text(u->path), "data",
+                  (json_int_t)u->data, "measures", names, "correlations", correlations);
+    return json_object_set_new(document, "outcome", outcome) == 0 && good;
 }
 
 json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b,
@@ -145,8 +146,7 @@ json_t *hn_board_json(struct hn_context *ctx, const struct hn_board *b,
     if (json_object_set_new(document, "entries", entries) ||
         json_object_set_new(document, "pairs", all_pairs) || !added) {
         json_decref(document);
-        if (added)
-            hn_fail(ctx, HN_MEMORY, "no memory for the board's document");
+        (void)hn_fail(ctx, HN_MEMORY, "no memory for the board's document");
         return NULL;
     }
     return document;

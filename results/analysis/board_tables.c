@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 const char *const hn_board_score_names[HN_BOARD_SCORES] = {"share", "excess", "gain_half", "gain_2",
@@ -18,25 +19,39 @@ static const struct hn_record_column excess_column = {
     "excess", "Excess (points)", .as = HN_BY_HALF, .digits = 2,
     .help = "points of false negatives beyond the reference's at equal hardness, likewise"};
 
+// A text of a column. NULL: *code says why.
+HN_PRINTF(3, 4)
+static const char *say(struct hn_context *ctx, enum hn_code *code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = hn_vformat(ctx, format, args);
+    va_end(args);
+    if (!text)
+        *code = ctx->code;
+    return text;
+}
+
 enum hn_code hn_board_score_columns(struct hn_context *ctx,
                                     struct hn_record_column column[HN_BOARD_SCORES]) {
+    enum hn_code code = HN_OK;
     column[HN_BOARD_SHARE] = share_column;
     column[HN_BOARD_EXCESS] = excess_column;
     for (int i = 0; i < HN_BOARD_BUDGETS; i++)
         column[HN_BOARD_GAIN + i] = (struct hn_record_column){
             hn_board_score_names[HN_BOARD_GAIN + i],
-            hn_format(ctx, "Gain at +%.3g", hn_board_budgets[i]), .as = HN_BY_HALF, .digits = 3,
-            .help = hn_format(ctx,
-                              "hardness beyond the reference's within %.3g points of false "
-                              "negatives over Uniform's",
-                              hn_board_budgets[i])};
-    return ctx->code;
+            say(ctx, &code, "Gain at +%.3g", hn_board_budgets[i]), .as = HN_BY_HALF, .digits = 3,
+            .help = say(ctx, &code,
+                        "hardness beyond the reference's within %.3g points of false "
+                        "negatives over Uniform's",
+                        hn_board_budgets[i])};
+    return code;
 }
 
 enum hn_code hn_board_columns(struct hn_context *ctx, const struct hn_board *b,
                               const struct hn_board_outcome *u,
                               struct hn_record_column column[HN_BOARD_COLUMNS_MAX]) {
     int n = 0;
+    enum hn_code code = HN_OK;
     column[n++] = (struct hn_record_column){"entry", "Entry", -1};
     column[n++] = (struct hn_record_column){"verdict", "Against the reference", -1};
     if (hn_board_score_columns(ctx, column + n))
@@ -46,13 +61,13 @@ enum hn_code hn_board_columns(struct hn_context *ctx, const struct hn_board *b,
         (struct hn_record_column){"kept", "On kinds kept aside (%)", .digits = 1, .alone = true};
     for (int k = 0; u && k < u->measures; k++)
         column[n++] = (struct hn_record_column){
-            hn_format(ctx, "outcome%d", k), hn_format(ctx, "%s – Uniform", u->name[k]),
+            say(ctx, &code, "outcome%d", k), say(ctx, &code, "%s – Uniform", u->name[k]),
             .as = HN_BY_HALF, .digits = 2,
             .help = "of encoders trained with it, paired by data set and seed"};
     for (int64_t k = 0; k < b->kinds; k++)
         column[n++] = (struct hn_record_column){
-            hn_format(ctx, "kind%" PRId64, k),
-            hn_format(ctx, "%s%s", b->kind[k].name, b->kind[k].kept ? " kept aside" : ""),
+            say(ctx, &code, "kind%" PRId64, k),
+            say(ctx, &code, "%s%s", b->kind[k].name, b->kind[k].kept ? " kept aside" : ""),
             .as = HN_BY_HALF,
             .digits = 1,
             .alone = true,
@@ -62,7 +77,7 @@ enum hn_code hn_board_columns(struct hn_context *ctx, const struct hn_board *b,
                                             .help = "a batch with its share of the build"};
     column[n++] = (struct hn_record_column){"chosen_on", "Chosen on", -1};
     column[n] = (struct hn_record_column){0};
-    return ctx->code;
+    return code;
 }
 
 void hn_board_hide_kinds(const struct hn_board *b, struct hn_record_column *column) {

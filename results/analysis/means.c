@@ -68,11 +68,6 @@ static bool has(const struct reader *d, int64_t row) {
     return (!*status || strcmp(status, "ok") == 0) && isfinite(number(d, d->value, row));
 }
 
-bool hn_cell_has(const struct hn_results *r, int64_t row, const char *column) {
-    struct reader d = open_reader(r, column);
-    return has(&d, row);
-}
-
 bool hn_any_cell_has(const struct hn_results *r, const char *column) {
     struct reader d = open_reader(r, column);
     bool any = false;

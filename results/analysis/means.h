@@ -19,8 +19,7 @@ struct hn_mean {
 };
 extern const struct hn_mean hn_no_mean; // NaN throughout, of no cell
 
-// Cells are rows of /runs. True if the cell is finished and has a finite number in the column.
-bool hn_cell_has(const struct hn_results *r, int64_t row, const char *column);
+// Cells are rows of /runs. True if one of them is finished and has a finite number in the column.
 bool hn_any_cell_has(const struct hn_results *r, const char *column);
 // The mean over those cells. Interval: Student's over three seeds or more; over fewer, from the
 // intervals over batches that the cells have (columns <name>_lo and <name>_hi, or the mean cosines
