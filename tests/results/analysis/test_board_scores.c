@@ -136,8 +136,12 @@ static enum hn_code read_trained(const struct made *m, const char *text,
 static void make_named(struct made *m) {
     static const char *const names[ENTRIES_MAX] = {"a", "b", "uniform", "c", "d", "e"};
     make(m, ENTRIES_MAX, 1, 0);
+    m->board.suite = "made";
+    m->board.sha256 = "0123456789abcdef";
+    m->board.seconds = INFINITY;
     for (int i = 0; i < ENTRIES_MAX; i++) {
-        m->entry[i].name = names[i];
+        m->entry[i] = (struct hn_board_entry){
+            .name = names[i], .authors = "", .chosen_on = "", .labels = "", .file = "", .cost = 1};
         for (int e = 0; e < ENCODERS; e++)
             *at(m, i, 0, e) = i;
     }
@@ -176,6 +180,19 @@ static void trained(void) {
     CU_ASSERT_DOUBLE_EQUAL(a.half, gsl_cdf_tdist_Pinv(.975, 2) / sqrt(3), 1e-9);
 }
 
+static void expect_markdown(const struct made *m, const struct hn_board_outcome *u,
+                            const char *part) {
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    HN_CHECK(&ctx, hn_board_markdown(&ctx, &m->board, u, out));
+    CU_ASSERT_EQUAL(fclose(out), 0);
+    if (!strstr(text, part))
+        fprintf(stderr, "    no \"%s\" in:\n%s", part, text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, part));
+    free(text);
+}
+
 // Entries 0, 1, 3, 4, 5 have these excesses, and these gains in training.
 static void correlated(void) {
     struct made m;
@@ -184,11 +201,28 @@ static void correlated(void) {
     const struct hn_board_score share = {0, HN_BOARD_SHARE};
     HN_SCOPE(&ctx);
     make_named(&m);
+    CU_ASSERT_EQUAL(hn_fail(&ctx, HN_DATA, "a file was refused"), HN_DATA);
     CU_ASSERT_EQUAL_FATAL(read_trained(&m, "entry,acc\nuniform,0\na,9\nb,8\nc,7\nd,5\ne,6\n", &u),
                           HN_OK);
     CU_ASSERT_EQUAL_FATAL(hn_board_outcome_correlation(&ctx, &m.board, &u, share, 0, &r), HN_OK);
     CU_ASSERT_EQUAL(r.n, 5);
     CU_ASSERT_DOUBLE_EQUAL(r.rho, -.9, 1e-12);
+    // The gains of the made boards are all 0, and one entry fewer is too few.
+    expect_markdown(&m, &u,
+                    "Rank correlation over 5 entries, with its 95 % interval: with the "
+                    "excess -0.90 (-1.00 to ");
+    expect_markdown(&m, &u, ", with the gain at +0.5 none, with the gain at +2 none");
+    json_t *all = hn_board_json(&ctx, &m.board, &u); // though a file was refused before
+    CU_ASSERT_PTR_NOT_NULL_FATAL(all);
+    double rho = NAN;
+    CU_ASSERT_EQUAL(json_unpack(all, "{s:{s:{s:{s:{s:{s:F}}}}}}", "outcome", "correlations",
+                                hn_board_measures[0].word, "acc", "share", "rho", &rho),
+                    0);
+    CU_ASSERT_DOUBLE_EQUAL(rho, -.9, 1e-12);
+    json_decref(all);
+    *at(&m, 5, 0, 0) = NAN;
+    add_shares(&m);
+    expect_markdown(&m, &u, "4 entries are too few for a rank correlation.");
 }
 
 static void trained_wrongly(void) {
@@ -198,6 +232,9 @@ static void trained_wrongly(void) {
         {"entry,acc\nz,1\n", "holds no row"},
         {"entry,acc\na,1", "has no row of the entry `uniform`"},
         {"entry,acc\nuniform,1\na,2\na,3", "several rows are of a and have no seed"},
+        {"entry,data,acc\nuniform,x,1\nuniform,x,2", "several rows are of uniform on x and have"},
+        {"entry,data,acc\nuniform,x,1\na,y,2\na,y,3",
+         "several rows are of a on y and have no seed"},
         {"entry,entry,acc\nuniform,a,1", "line 1 names the column entry twice"},
         {"entry,acc\xe9\nuniform,1", "line 1 is not UTF-8"},
         {"entry,acc\nuniform,1e31", "1e31 is too large"},
@@ -212,6 +249,24 @@ static void trained_wrongly(void) {
     make_named(&m);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         HN_CHECK_FAILS(&ctx, read_trained(&m, cases[i].text, &u), HN_DATA, cases[i].says);
+}
+
+// Data sets are told apart up to a number, and a row with a seed beside one without is no pair.
+static void trained_on_many(void) {
+    struct made m;
+    struct hn_board_outcome u;
+    HN_SCOPE(&ctx);
+    make_named(&m);
+    CU_ASSERT_EQUAL_FATAL(read_trained(&m, "entry,seed,acc\nuniform,,1\nuniform,2,3\na,2,7\n", &u),
+                          HN_OK);
+    CU_ASSERT_DOUBLE_EQUAL(hn_board_outcome_of(&u, 0, 0).mean, 4, 1e-12);
+    enum { MANY = HN_BOARD_DATA_MAX + 1, LINE = 24 };
+    char *text = malloc((size_t)(MANY + 1) * LINE), *end = text + sprintf(text, "entry,data,acc\n");
+    for (int i = 0; i < MANY; i++)
+        end += sprintf(end, "uniform,d%d,1\n", i);
+    HN_CHECK_FAILS(&ctx, hn_board_outcome_read(&ctx, "acc.csv", text, &m.board, &u), HN_DATA,
+                   "acc.csv: line 1026: names more than 1024 data sets");
+    free(text);
 }
 
 enum truth { NORMAL, HEAVY, ONE_IN_EIGHT, TRUTHS };
@@ -414,6 +469,57 @@ static void limited(void) {
     }
 }
 
+// What lacks a measurement has no score, and the order of the reference's cells moves none.
+static void holes(void) {
+    static const struct {
+        int file, row;
+        const char *column, *text; // or
+        double value, excess, uniform;
+    } cases[] = {{0, 0, "fn_ratio", NULL, .1, -5, 10},
+                 {0, 0, "status", "failed", 0, NAN, NAN}, // Uniform
+                 {0, 1, "fn_ratio", NULL, NAN, NAN, 10},
+                 {0, 1, "true_mean", NULL, NAN, NAN, 10},
+                 {1, 0, "fn_ratio", NULL, NAN, NAN, 10},
+                 {1, 0, "true_mean", NULL, NAN, NAN, 10},
+                 {1, 0, "status", "failed", 0, NAN, 10},
+                 {0, 1, "true_mean", NULL, 0, 5, 10}, // as hard as Uniform, which is the line
+                 {0, 0, "sampler", "knn", 0, NAN, NAN}};
+    struct hn_board b;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hn_results r[2];
+        HN_SCOPE(&ctx);
+        fill(&r[0], HN_BOARD_REFERENCE, "s", "7", 1);
+        fill(&r[1], "mine", "s", "7", 1);
+        struct hn_board_file file[] = {{&r[1], "mine.h5"}, {&r[0], "reference.h5"}};
+        struct hn_table *t = &r[cases[i].file].runs;
+        HN_CHECK(&ctx,
+                 cases[i].text
+                     ? hn_table_set_text(&ctx, t, cases[i].row, cases[i].column, cases[i].text)
+                     : hn_table_set_real(&ctx, t, cases[i].row, cases[i].column, cases[i].value));
+        HN_CHECK(&ctx, hn_board_read(&ctx, file, 2, any, &b));
+        double own = hn_board_on_kind(&b, 0, excess, 0).mean, uniform = b.kind[0].uniform;
+        bool good = isnan(cases[i].excess) ? isnan(own) : fabs(own - cases[i].excess) < 1e-9;
+        good &= isnan(cases[i].uniform) ? isnan(uniform) : fabs(uniform - cases[i].uniform) < 1e-9;
+        if (!good)
+            fprintf(stderr, "    case %d: excess %g, Uniform's %g\n", (int)i, own, uniform);
+        CU_ASSERT_TRUE(good);
+    }
+    struct hn_results r;
+    HN_SCOPE(&ctx);
+    fill(&r, "mine", "s", "7", 1);
+    struct hn_board_file file = {&r, "mine.h5"};
+    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, &file, 1, any, &b), HN_USAGE, "reference");
+    HN_CHECK(&ctx, hn_results_set(&ctx, &r, HN_BOARD_SHA256, ""));
+    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, &file, 1, any, &b), HN_DATA,
+                   "mine.h5: is no entry of a board");
+    struct hn_results none = {0};
+    HN_CHECK(&ctx, hn_results_set(&ctx, &none, HN_BOARD_ENTRY, "mine"));
+    HN_CHECK(&ctx, hn_results_set(&ctx, &none, HN_BOARD_SHA256, "s"));
+    file.results = &none;
+    HN_CHECK_FAILS(&ctx, hn_board_read(&ctx, &file, 1, any, &b), HN_DATA,
+                   "mine.h5: is no entry of a board");
+}
+
 static void mixed(void) {
     struct hn_results r[3];
     struct hn_board b;
@@ -500,10 +606,20 @@ static void document(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"reading", reading},   {"limited", limited},           {"mixed", mixed},
-    {"means", means},       {"verdicts", verdicts},         {"pairs", pairs},
-    {"trained", trained},   {"correlated", correlated},     {"trained wrongly", trained_wrongly},
-    {"coverage", coverage}, {"false_claims", false_claims}, {"power", power},
+    {"reading", reading},
+    {"limited", limited},
+    {"mixed", mixed},
+    {"holes", holes},
+    {"trained on many", trained_on_many},
+    {"means", means},
+    {"verdicts", verdicts},
+    {"pairs", pairs},
+    {"trained", trained},
+    {"correlated", correlated},
+    {"trained wrongly", trained_wrongly},
+    {"coverage", coverage},
+    {"false_claims", false_claims},
+    {"power", power},
     {"document", document},
 };
 

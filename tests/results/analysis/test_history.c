@@ -5,11 +5,20 @@
 #include "tests/measured_results.h"
 #include "tests/test.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FILES = 4, ROWS = 12 };
 
 static struct hn_context ctx;
+
+// Keeps the first note.
+static void keep_first(void *data, const char *text) {
+    if (!*(char *)data)
+        snprintf(data, HN_MESSAGE_MAX, "%s", text);
+}
 
 // The cells of file f, whose times run against the names of the files; file 2 lacks a cell.
 static struct hn_results past(int f) {
@@ -120,6 +129,88 @@ static void test_checkpoints(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// Of very many files those that were written last, and of equal ones the last by name.
+static void test_many(void) {
+    enum { MANY = 1000 };
+    static char heard[HN_MESSAGE_MAX];
+    char folder[512], path[600];
+    struct hn_results out;
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    for (int f = 0; f < MANY + 1; f++) { // the first three are results
+        snprintf(path, sizeof path, "%s/%c%d.h5", folder, f < 3 ? 'a' : 'b', f);
+        if (f < 3) {
+            struct hn_results r = past(f);
+            HN_CHECK(&ctx, hn_results_write(&ctx, &r, path));
+            hn_results_free(&ctx, &r);
+        } else {
+            FILE *file = fopen(path, "wb");
+            CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+            (void)fclose(file);
+        }
+        const struct timespec when[2] = {{1000 + (f == 0 || f == 2), 0},
+                                         {1000 + (f == 0 || f == 2), 0}};
+        CU_ASSERT_EQUAL(utimensat(AT_FDCWD, path, when, 0), 0);
+    }
+    ctx.notes = (struct hn_notes){keep_first, heard, NULL};
+    HN_CHECK(&ctx, hn_history_collect(&ctx, folder, "fn_ratio", false, &out));
+    CU_ASSERT_STRING_EQUAL(heard, "left out: all but the newest 1000 of 1001 results files");
+    CU_ASSERT_EQUAL(out.runs.rows, 3 * 2); // a1.h5 is the oldest, and first by name
+    hn_results_free(&ctx, &out);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
+// Files of other machines, cells that failed, and columns that are not there.
+static void test_left_out(void) {
+    static const struct {
+        const char *metric;
+        bool by_name;
+        const char *says; // NULL: it is collected,
+        int cells;        // with so many cells of three files
+    } cases[] = {
+        {"fn_ratio", false, NULL, 9},
+        {"cost_g", false, "1 results files with 12 cells of cost_g in common", 0},
+        {"fn_ratoi", false, "have no column of numbers fn_ratoi, did you mean fn_ratio?", 0},
+        {"zzzzzzzz", false, "have no column of numbers zzzzzzzz", 0},
+        {"sampler", false, "have no column of numbers sampler", 0}};
+    char folder[512], path[600];
+    struct hn_results out;
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    for (int f = 0; f < 3; f++) {
+        struct hn_results r = past(f);
+        for (int64_t i = 0; i < r.runs.rows; i++)
+            fixture_must(hn_table_set_real(&ctx, &r.runs, i, "cost_g", 1));
+        if (f > 0)
+            fixture_must(hn_results_set_env(&ctx, &r, "machine_class", f == 1 ? "x" : "y"));
+        if (f == 1)
+            fixture_must(hn_table_set_text(&ctx, &r.runs, 3, "status", "failed"));
+        if (f == 2)
+            fixture_must(hn_table_set_real(&ctx, &r.runs, 5, "fn_ratio", NAN));
+        snprintf(path, sizeof path, "%s/%d.h5", folder, f);
+        HN_CHECK(&ctx, hn_results_write(&ctx, &r, path));
+        hn_results_free(&ctx, &r);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        HN_SCOPE(&ctx);
+        if (cases[i].says) {
+            enum hn_code code =
+                hn_history_collect(&ctx, folder, cases[i].metric, cases[i].by_name, &out);
+            CU_ASSERT(code == HN_USAGE || code == HN_DATA);
+            if (!strstr(ctx.message, cases[i].says))
+                fprintf(stderr, "    \"%s\" lacks \"%s\"\n", ctx.message, cases[i].says);
+            CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, cases[i].says));
+        } else {
+            HN_CHECK(&ctx, hn_history_collect(&ctx, folder, cases[i].metric, false, &out));
+            CU_ASSERT_EQUAL(strtol(hn_results_get(&out, "cells"), NULL, 10), cases[i].cells);
+            CU_ASSERT_EQUAL(out.runs.rows, 3 * 3);
+        }
+        hn_results_free(&ctx, &out);
+    }
+    hn_fixture_remove(folder);
+}
+
 static void test_no_folder(void) {
     struct hn_results out;
     hn_context_init(&ctx, 1);
@@ -128,10 +219,8 @@ static void test_no_folder(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"means", test_means},
-    {"threads", test_threads},
-    {"checkpoints", test_checkpoints},
-    {"no folder", test_no_folder},
+    {"means", test_means}, {"threads", test_threads},   {"checkpoints", test_checkpoints},
+    {"many", test_many},   {"left out", test_left_out}, {"no folder", test_no_folder},
 };
 
 HN_TEST_MAIN("history", tests)

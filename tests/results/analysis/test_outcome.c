@@ -97,6 +97,10 @@ static void test_rows(void) {
     CU_ASSERT(fabs(mean.mean - 2) < 1e-12);
     HN_CHECK(&ctx, hn_outcome_difference(&ctx, &u, other, -1, 0, &mean));
     CU_ASSERT(isnan(mean.mean));
+    HN_CHECK(&ctx, read_text("dataset,sampler,params,acc\na.h5,walk,\"K=5, M=1\",3\n"
+                             "a,walk,M=2,4\n",
+                             &u)); // by its file, or as pages name it
+    CU_ASSERT(only_row(&u, one)->value[0] == 3 && only_row(&u, two)->value[0] == 4);
     HN_CHECK(&ctx, read_text("acc,sampler,M\n1,walk,1", &u)); // an axis that varies
     CU_ASSERT(u.measures == 1 && only_row(&u, one)->value[0] == 1);
     // Rows without a seed stay in the order of the file, behind those with one.
@@ -167,6 +171,9 @@ static void test_refused(void) {
         {"sampler,acc\nwalk,1", "line 2: is of several settings"},
         {"sampler,acc\nwalk,1", " B="}, // what tells them apart may be no option
         {"sampler,acc\nknn,1", "line 2: is of no setting"},
+        {"dataset,sampler,acc\nb.h5,uniform,1", "is of no setting"},
+        {"sampler,M,acc\nwalk,2x,1", "is of no setting"},
+        {"sampler,M,acc\nwalk,x,1", "is of no setting"},
         {"sampler,step,acc\nuniform,150,1", "is of no setting"},
         {"sampler,params,acc\nwalk,\"M=1, K=6\",1", "is of no setting"},
         {"sampler,seed,acc\nuniform,1,1\nuniform,1,2", "lines 2 and 3 are of one"},
