@@ -40,9 +40,7 @@ void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
         hn_page_note(page, "Only the first %d data sets of the file are drawn.", g->datasets);
     if (*g->alike.text)
         hn_page_note(page, "Only settings with %s are drawn, for comparison.", g->alike.text);
-    if (g->more_temperatures && g->temperatures == 1)
-        hn_page_note(page, "Only the temperature %g is drawn.", g->temperature[0]);
-    else if (g->more_temperatures)
+    if (g->more_temperatures)
         hn_page_note(page, "Only the first %d temperatures of the file are drawn.",
                      g->temperatures);
 }
