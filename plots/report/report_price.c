@@ -17,6 +17,11 @@ bool hn_html_is_price(const struct hn_results *r) {
     return t && t->rows > 0 && r->runs.rows == 0;
 }
 
+bool hn_html_has_attrition(const struct hn_results *r) {
+    const struct hn_table *t = hn_results_table(r, "price_attrition");
+    return t && t->rows > 0;
+}
+
 static double value(const struct hn_table *t, int64_t row, const char *column) {
     return hn_table_real(t, row, column);
 }
@@ -228,7 +233,7 @@ void hn_html_price(FILE *html, const struct hn_results *r) {
     hn_html_fold(html, "settings", "Settings", true);
     put_table(html, t, "Settings", settings, NULL);
     fputs("</details>\n", html);
-    if (!attrition || attrition->rows == 0)
+    if (!hn_html_has_attrition(r))
         return;
     hn_html_fold(html, "attrition", "What the filters take", true);
     fprintf(html,

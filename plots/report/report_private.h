@@ -55,6 +55,7 @@ void hn_html_claims_answer(FILE *html, const struct hn_results *r);
 void hn_html_claims(FILE *html, const struct hn_report *report);
 // For results of `hardneg price`: the opening and the tables (report_price.c).
 bool hn_html_is_price(const struct hn_results *r);
+bool hn_html_has_attrition(const struct hn_results *r); // what filters of prices take
 void hn_html_price_answer(FILE *html, const struct hn_results *r);
 void hn_html_price(FILE *html, const struct hn_results *r);
 // True if the table of identifiers has a verdict on this one.
