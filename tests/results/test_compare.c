@@ -614,6 +614,35 @@ static void test_studies(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// Parts of two machines, of two programs, and a cell that failed in one of two parts.
+static void test_merged(void) {
+    hn_context_init(&ctx, 1);
+    static const char *const name[] = {"one", "two"};
+    for (int failed = 0; failed < 2; failed++) { // in the first part, or the second
+        struct hn_results part[2] = {made(0, 2, 1, -1, 1), made(0, 2, 2, -1, 1)}, out = {0};
+        struct hn_merge_summary summary;
+        struct hn_table *fixture[] = {part[0].table, part[1].table}; // its tables have no keys
+        part[0].n_tables = part[1].n_tables = 0;
+        env(&part[1], "machine_class", "other");
+        fixture_must(hn_table_set_text(&ctx, &part[failed].runs, 1, "status", "failed"));
+        HN_CHECK(&ctx, hn_merge(&ctx, part, name, 2, true, &out, &summary));
+        CU_ASSERT(summary.cells == 2 && summary.failed == 0 && summary.repeated == 2);
+        CU_ASSERT_STRING_EQUAL(hn_table_text(&out.runs, 1, "status"), "ok");
+        CU_ASSERT_STRING_EQUAL(hn_results_get_env(&out, "machine_class"), "mixed: made-up, other");
+        hn_results_free(&ctx, &out);
+        env(&part[0], "git_dirty", "1");
+        env(&part[1], "git_commit", "");
+        HN_CHECK_FAILS(&ctx, hn_merge(&ctx, part, name, 2, false, &out, &summary), HN_DATA,
+                       "one and two: made by different programs (1234567+changes");
+        for (int i = 0; i < 2; i++) {
+            part[i].table = fixture[i];
+            part[i].n_tables = 2;
+            hn_results_free(&ctx, &part[i]);
+        }
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+}
+
 // --- memory ---
 
 static enum hn_code compare_and_merge(const struct hn_results *a, const struct hn_results *b) {
@@ -718,6 +747,7 @@ static const struct hn_test tests[] = {
     {"rounds", test_rounds},
     {"order", test_order},
     {"studies", test_studies},
+    {"merged", test_merged},
     {"memory", test_memory},
 };
 

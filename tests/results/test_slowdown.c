@@ -336,6 +336,40 @@ static void test_student(void) {
     CU_ASSERT(isnan(v[3].p) && !v[3].slower);
 }
 
+// Samples that do not vary, are none, or are 0: of these alone nothing is pooled.
+static void test_no_spread(void) {
+    static const double flat[] = {1e-3, 1e-3, 1e-3}, up[] = {2e-3, 2e-3, 2e-3}, none[] = {0, 0, 0};
+    static const struct {
+        struct hn_samples base, now;
+        double p, ratio;
+        bool slower;
+    } cases[] = {{{flat, 3}, {flat, 3}, 0.5, 1, false},   {{flat, 3}, {up, 3}, 0, 2, true},
+                 {{up, 3}, {flat, 3}, 1, 0.5, false},     {{flat, 3}, {NULL, 0}, NAN, NAN, false},
+                 {{NULL, 0}, {flat, 3}, NAN, NAN, false}, {{none, 3}, {flat, 3}, NAN, NAN, false}};
+    struct hn_interval ratio;
+    double noise;
+    hn_context_init(&ctx, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hn_time_pair pair = {cases[i].base, cases[i].now, min, 0};
+        struct hn_time_verdict v;
+        HN_CHECK(&ctx, hn_time_gate(&ctx, &pair, 1, HN_TIME_PROCESSES, alpha, &v));
+        CU_ASSERT(isnan(cases[i].p) ? isnan(v.p) : fabs(v.p - cases[i].p) < 1e-12);
+        CU_ASSERT(isnan(cases[i].ratio) ? isnan(v.ratio) : fabs(v.ratio - cases[i].ratio) < 1e-12);
+        CU_ASSERT_EQUAL(v.slower, cases[i].slower);
+        HN_CHECK(&ctx, hn_median_ratio(&ctx, cases[i].base, cases[i].now, 0.95, 0, &ratio));
+        CU_ASSERT(isnan(cases[i].ratio) ? isnan(ratio.mean) && isnan(ratio.lo)
+                                        : fabs(ratio.mean - cases[i].ratio) < 1e-12 &&
+                                              fabs(ratio.hi - cases[i].ratio) < 1e-12);
+    }
+    HN_CHECK(&ctx, hn_median_ratio(&ctx, (struct hn_samples){flat, 3}, (struct hn_samples){up, 1},
+                                   0.95, 0, &ratio));
+    CU_ASSERT(fabs(ratio.mean - 2) < 1e-12 && isnan(ratio.lo) && isnan(ratio.hi));
+    static const double zeros[] = {0, 0, 0, 0, 0, 0};
+    HN_CHECK(&ctx, hn_split_noise(&ctx, (struct hn_samples){zeros, 6}, &noise));
+    CU_ASSERT(isnan(noise));
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // The test alone, without the least effect: Holm keeps its promise, and does not waste all of it.
 static void test_test_alone(void) {
     int alarms = 0, all = families(1000);
@@ -427,6 +461,7 @@ static const struct hn_test tests[] = {
     {"drift", test_drift},
     {"least in seconds", test_least},
     {"Student", test_student},
+    {"no spread", test_no_spread},
     {"test alone", test_test_alone},
     {"median ratio", test_median_ratio},
     {"split noise", test_split_noise},

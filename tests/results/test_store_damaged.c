@@ -180,6 +180,49 @@ static void external_storage(hid_t f) {
     H5Sclose(space);
 }
 
+static void many_columns(hid_t f) {
+    char name[24];
+    hid_t group = H5Gopen2(f, "runs", H5P_DEFAULT);
+    for (int i = 0; i <= 4096; i++) {
+        snprintf(name, sizeof name, "more%d", i);
+        CU_ASSERT(H5Lcreate_soft("/runs/M", group, name, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    }
+    H5Gclose(group);
+}
+static void root_table(hid_t f) {
+    H5Gclose(H5Gcreate2(f, "tables/training", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+}
+static void no_schema(hid_t f) { CU_ASSERT_EQUAL(hn_h5_set_text(&ctx, f, "schema", ""), HN_OK); }
+static void many_attributes(hid_t f) {
+    char name[24];
+    for (int i = 0; i <= 1024; i++) {
+        snprintf(name, sizeof name, "more%d", i);
+        CU_ASSERT_EQUAL(hn_h5_set_int(&ctx, f, name, i), HN_OK);
+    }
+}
+// Counts of any shape and type, of which nothing is stored.
+static void shape_counts(hid_t f, hid_t type, hsize_t a, hsize_t b, hsize_t c) {
+    const hsize_t dim[] = {a, b, c};
+    hid_t space = H5Screate_simple(3, dim, NULL);
+    CU_ASSERT(H5Ldelete(f, "hist/counts", H5P_DEFAULT) >= 0);
+    hid_t set = H5Dcreate2(f, "hist/counts", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    static const int64_t zeros[4 * 4 * FIXTURE_BINS];
+    CU_ASSERT(H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+}
+static void real_counts(hid_t f) { shape_counts(f, H5T_NATIVE_DOUBLE, 3, 4, FIXTURE_BINS); }
+static void counts_of_rows(hid_t f) { shape_counts(f, H5T_NATIVE_INT64, 4, 4, FIXTURE_BINS); }
+static void counts_of_kinds(hid_t f) { shape_counts(f, H5T_NATIVE_INT64, 3, 3, FIXTURE_BINS); }
+static void counts_of_none(hid_t f) { shape_counts(f, H5T_NATIVE_INT64, 3, 4, 0); }
+
+static void store(hid_t file, const char *name, hid_t type, const void *values);
+static void endless_edges(hid_t f) {
+    double edge[FIXTURE_BINS + 1] = {0};
+    edge[FIXTURE_BINS] = INFINITY;
+    store(f, "hist/bin_edge", H5T_NATIVE_DOUBLE, edge);
+}
+
 static void hostile(void) {
     begin();
     refuse(set_schema, "hardneg-snapshot");
@@ -192,7 +235,16 @@ static void hostile(void) {
     refuse(float_splits, "batch/row_splits is of the wrong type");
     refuse(wrong_counts, "hist/counts has the wrong shape");
     refuse(reference_column, "runs/M holds neither");
+    refuse(real_counts, "hist/counts is of the wrong type");
+    refuse(counts_of_rows, "hist/counts has the wrong shape");
+    refuse(counts_of_kinds, "hist/counts has the wrong shape");
+    refuse(counts_of_none, "hist/counts has the wrong shape");
+    refuse(many_columns, "runs has more than 4096 members");
+    refuse(root_table, "tables/training belongs to the root of the file");
+    refuse(no_schema, "is not a results file but another kind of HDF5 file");
+    refuse(many_attributes, "attributes cannot be read");
     refuse(flat_edges, "hist/bin_edge does not bound bins");
+    refuse(endless_edges, "hist/bin_edge does not bound bins");
     refuse(external_link, "runs is not a group of this file");
     refuse(external_column, "runs/M is not a dataset of this file");
     refuse(external_storage, "runs/M is not a dataset of this file");
@@ -252,6 +304,20 @@ static void set_attribute(hid_t f, const char *name, const char *text) {
     CU_ASSERT_EQUAL(hn_h5_set_text(&ctx, set, name, text), HN_OK);
     H5Dclose(set);
 }
+static void no_snapshot(hid_t f) {
+    store(f, "tables/staleness/snapshot", H5T_NATIVE_INT64, (const int64_t[]){0, 9, 1});
+}
+static void falling_splits(hid_t f) {
+    store(f, "batch/row_splits", H5T_NATIVE_INT64, (const int64_t[]){0, 2, 1, 3});
+}
+static void late_splits(hid_t f) {
+    store(f, "batch/row_splits", H5T_NATIVE_INT64, (const int64_t[]){1, 2, 3, 3});
+}
+static void text_units(hid_t f) {
+    hid_t set = H5Dopen2(f, "runs/note", H5P_DEFAULT);
+    CU_ASSERT_EQUAL(hn_h5_set_text(&ctx, set, "units", "s"), HN_OK);
+    H5Dclose(set);
+}
 static void no_direction(hid_t f) { set_attribute(f, "direction", "smaler"); }
 static void no_role(hid_t f) { set_attribute(f, "role", "count"); }
 static void other_direction(hid_t f) { set_attribute(f, "direction", "larger"); }
@@ -299,6 +365,10 @@ static void impossible(void) {
     refuse(no_batch, "runs/batch_size holds 0 in row 2, which is below 1");
     refuse(real_batch, "runs/batch_size is of the wrong type");
     refuse(no_status, "runs/status holds a word that is no status");
+    refuse(no_snapshot, "staleness/snapshot holds 9 in row 1, which is above 2");
+    refuse(falling_splits, "batch/row_splits does not rise from 0");
+    refuse(late_splits, "batch/row_splits does not rise from 0");
+    refuse(text_units, "runs/note is of the wrong type");
     refuse(no_direction, "runs/n_dot has an attribute direction or role that is none");
     refuse(no_role, "runs/n_dot has an attribute direction or role that is none");
     struct hn_results r = fixture_results(&ctx, 0, 3), back;
