@@ -41,6 +41,9 @@ enum hn_claim_steps {
 // difference).
 enum hn_claim_as { HN_AS_VALUE, HN_AS_DIFFERENCE, HN_AS_RATIO, HN_AS_REDUCTION };
 
+// Most columns of `each`, columns of `rows`, and combinations of their values.
+enum { HN_CLAIM_EACH = 8, HN_CLAIM_FILTERS = 24, HN_CLAIM_COMBINATIONS = 4096 };
+
 // Rows whose column has one of the values; several values stand for as many comparisons.
 struct hn_claim_filter {
     const char *column;

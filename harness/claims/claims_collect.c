@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DATASETS_MAX = 16, EACH_MAX = 8, FILTERS_MAX = 24 };
-
 // A column as seen from the rows of a table: its own (link < 0), or of the table that its column
 // `link` is a key into. Where it is empty, or column < 0: the option of that name in the table's
 // texts of options ("K=100, M=500").
@@ -45,13 +43,13 @@ struct gather {
     const struct hn_collect *what;
     const struct hn_table *table;
     struct view value, with, beside, beside_with, along, step, dataset, seed, status, error, lo, hi;
-    struct group_column group[EACH_MAX + 2];
+    struct group_column group[2 + HN_CLAIM_APART]; // data set, step and `each`
     int groups;
-    struct wanted wanted[FILTERS_MAX];
+    struct wanted wanted[HN_CLAIM_FILTERS];
     char bound[2][128]; // names of the columns of the interval's ends, which their views borrow
     int wants;
-    struct span span[DATASETS_MAX];
-    int spans;
+    struct span *span; // [spans] in the order in which the data sets appear
+    int64_t spans, span_capacity;
     struct hn_claim_samples *out;
     int64_t failed, passed; // rows whose cell failed; rows that passed the filters
     const char *reason;     // of a failed row
@@ -76,12 +74,12 @@ static bool has_option(const struct hn_table *t, const char *name) {
 }
 
 static struct view look(const struct hn_results *r, const struct hn_table *t, const char *column) {
-    bool linked = column && strncmp(column, "runs.", 5) == 0; // where the table has one of its own
+    bool linked = strncmp(column, "runs.", 5) == 0; // where the table has one of its own
     column += linked ? 5 : 0;
-    int own = column && !linked ? hn_table_find(t, column) : -1;
+    int own = linked ? -1 : hn_table_find(t, column);
     if (own >= 0)
         return (struct view){t, own, -1, column};
-    for (const struct hn_row_owner *o = hn_row_owners; column && o->column; o++) {
+    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++) {
         int key = hn_table_find(t, o->column);
         const struct hn_table *other = hn_results_table(r, o->table);
         int there = key >= 0 && other ? hn_table_find(other, column) : -1;
@@ -90,7 +88,7 @@ static struct view look(const struct hn_results *r, const struct hn_table *t, co
         if (key >= 0 && other && has_option(other, column))
             return (struct view){other, -1, key, column};
     }
-    return column && has_option(t, column) ? (struct view){t, -1, -1, column} : no_view;
+    return has_option(t, column) ? (struct view){t, -1, -1, column} : no_view;
 }
 
 static bool there(struct view v) { return v.table != NULL; }
@@ -152,8 +150,7 @@ static bool cell_is(const struct hn_table *t, struct view v, int64_t row, const 
 int64_t hn_side_members(const struct hn_claim_side *side) {
     int64_t members = 1;
     for (int64_t i = 0; i < side->filters; i++)
-        if (!hn_mul(members, side->filter[i].values, &members) || members > 4096)
-            return 4096;
+        members *= side->filter[i].values;
     return members;
 }
 
@@ -216,14 +213,14 @@ static bool find_groups(struct gather *g, bool required) {
     bool good = add_group(g, "dataset", false);
     if ((!w->along || strcmp(w->along, "step") != 0) && !by_run(w))
         good = good && add_group(g, "step", false);
-    for (int64_t i = 0; good && i < w->n_each && i < EACH_MAX; i++)
+    for (int64_t i = 0; good && i < w->n_each; i++)
         good = strcmp(w->each[i], "step") == 0 || add_group(g, w->each[i], required);
     return good;
 }
 
 static bool find_filters(struct gather *g) {
     const struct hn_claim_side *side = g->what->side;
-    for (int64_t i = 0; i < side->filters && i < FILTERS_MAX; i++) {
+    for (int64_t i = 0; i < side->filters; i++) {
         struct wanted *w = &g->wanted[g->wants++];
         w->column = side->filter[i].column;
         w->value = member_value(side, g->what->member, i);
@@ -256,20 +253,30 @@ static bool find_columns(struct gather *g) {
     return true;
 }
 
-static void find_spans(struct gather *g) {
+// The place of a data set among the spans; their number if it has none.
+static int64_t span_of(const struct gather *g, const char *dataset) {
+    int64_t i = 0;
+    while (i < g->spans && strcmp(g->span[i].dataset, dataset) != 0)
+        i++;
+    return i;
+}
+
+static enum hn_code find_spans(struct gather *g) {
     for (int64_t row = 0; row < g->table->rows; row++) {
         const char *dataset = borrowed_text(g->table, g->dataset, row);
         double step = real_at(g->table, g->step, row);
-        int i = 0;
-        while (i < g->spans && strcmp(g->span[i].dataset, dataset) != 0)
-            i++;
-        if (i == DATASETS_MAX || isnan(step))
+        if (isnan(step))
             continue;
-        if (i == g->spans)
+        int64_t i = span_of(g, dataset);
+        if (i == g->spans) {
+            if (hn_grow(g->ctx, &g->span, &g->span_capacity, i + 1, sizeof *g->span))
+                return g->ctx->code;
             g->span[g->spans++] = (struct span){dataset, step, step};
+        }
         g->span[i].first = fmin(g->span[i].first, step);
         g->span[i].last = fmax(g->span[i].last, step);
     }
+    return HN_OK;
 }
 
 // The rows of a run stand together, in order of their steps.
@@ -288,11 +295,8 @@ static bool step_wanted(const struct gather *g, int64_t row) {
         return true;
     if (g->what->steps == HN_STEPS_TRAINED)
         return step > 0;
-    const char *dataset = borrowed_text(g->table, g->dataset, row);
-    for (int i = 0; i < g->spans; i++)
-        if (strcmp(g->span[i].dataset, dataset) == 0)
-            return step == (g->what->steps == HN_STEPS_FIRST ? g->span[i].first : g->span[i].last);
-    return true;
+    const struct span *of = &g->span[span_of(g, borrowed_text(g->table, g->dataset, row))];
+    return step == (g->what->steps == HN_STEPS_FIRST ? of->first : of->last);
 }
 
 static bool passes(struct gather *g, int64_t row) {
@@ -425,7 +429,7 @@ int64_t hn_samples_encoders(const struct hn_claim_samples *s) {
             k++;
         n += k == i;
     }
-    return s->n > 0 && s->sample[0].kind != HN_BY_SEED ? n : 1;
+    return s->sample[0].kind != HN_BY_SEED ? n : 1;
 }
 
 static enum hn_code add_sample(struct gather *g, int64_t row) {
@@ -487,10 +491,12 @@ enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *w
     }
     if (!find_columns(&g))
         return HN_OK;
-    find_spans(&g);
-    for (int64_t row = 0; row < g.table->rows; row++)
-        if (passes(&g, row) && add_sample(&g, row))
-            return ctx->code;
+    enum hn_code code = find_spans(&g);
+    for (int64_t row = 0; row < g.table->rows && !code; row++)
+        code = passes(&g, row) ? add_sample(&g, row) : HN_OK;
+    hn_free(ctx, g.span);
+    if (code)
+        return code;
     out->failed = g.failed;
     if (!what->rows && average_seeds(ctx, out))
         return ctx->code;

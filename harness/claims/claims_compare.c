@@ -102,7 +102,7 @@ static bool measured(const struct hn_column *c) {
 // True if two rows measured the same in every column: an option above its maximum was cut (M = 4000
 // and 6000 of 3,000 items), so that two settings are one.
 static bool are_alike(const struct hn_sample *a, const struct hn_sample *b) {
-    if (!a->table || a->table != b->table || a->value != b->value)
+    if (a->table != b->table || a->value != b->value)
         return false;
     for (int c = 0; c < a->table->n_columns; c++)
         if (measured(&a->table->column[c]) && !hn_table_cells_equal(a->table, c, a->row, b->row))
@@ -179,9 +179,9 @@ static bool repeated(const struct hn_claim_samples *s, int64_t at, int64_t i) {
 static enum hn_code ambiguous(struct judge *j, const struct hn_sample *s) {
     char why[480];
     hn_put_text(why, sizeof why,
-                "several rows of %s, %s have the same seed: the results hold more settings than "
+                "several rows of %s%s%s have the same seed: the results hold more settings than "
                 "the claim tells apart",
-                s->dataset, *s->group ? s->group : "one group");
+                s->dataset, *s->dataset ? ", " : "", *s->group ? s->group : "one group");
     return hn_claim_not_tested(j->out, why);
 }
 
@@ -357,6 +357,7 @@ static enum hn_code judge_rise(struct judge *j, const struct hn_claim_samples *s
 }
 
 static enum hn_code judge_along(struct judge *j, const struct hn_claim_samples *s) {
+    int64_t before = j->out->parts;
     for (int64_t i = 0; i < s->n; i++) {
         if (!first_of_group(s, i))
             continue;
@@ -367,7 +368,7 @@ static enum hn_code judge_along(struct judge *j, const struct hn_claim_samples *
             if (judge_rise(j, s, i, from, to))
                 return j->ctx->code;
     }
-    if (j->out->parts > 0 || j->out->verdict == HN_NOT_TESTED)
+    if (j->out->parts > before || j->out->verdict == HN_NOT_TESTED)
         return HN_OK;
     char why[160];
     hn_put_text(why, sizeof why, "the results have a single value of '%s'",
@@ -452,8 +453,8 @@ static enum hn_code judge_bound(struct judge *j) {
         what.rows = true;
         if (hn_claim_collect(j->ctx, &what, &j->left))
             return j->ctx->code;
-        if ((s->n == 0 && m == 0) || s->failed > 0)
-            hn_claim_not_tested(j->out, s->why);
+        if (lacks(s))
+            return hn_claim_not_tested(j->out, s->why);
         for (int64_t i = 0; i < s->n; i++) {
             const struct hn_sample *one = &s->sample[i];
             double right = isnan(than->value) ? one->beside : than->value;

@@ -204,7 +204,7 @@ static void explain(const struct hn_claim *c, struct hn_claim_result *out) {
 
 static bool spread_missing(const struct hn_claim_result *out) {
     for (int64_t i = 0; i < out->parts; i++)
-        if (isnan(out->part[i].lo) || isnan(out->part[i].hi))
+        if (isnan(out->part[i].hi - out->part[i].lo))
             return true;
     return false;
 }
@@ -269,7 +269,6 @@ enum hn_code hn_claim_measure(struct hn_context *ctx, const struct hn_results *r
 // features that went in, where these were evaluated. Otherwise accuracy cannot distinguish
 // samplers, or only among encoders that are of no use, whatever the numbers are.
 
-enum { EACH_MAX = 8 };
 static const double error = 0.025; // one-sided, for a data set
 
 // Training must beat these: before the first step the column with that prefix.
@@ -304,8 +303,8 @@ static bool is_uniform(const struct hn_claim_side *side) {
     return false;
 }
 
-// True if some setting of the part's data set is better than the baseline, corrected for how many
-// there are; *best: the one that comes nearest.
+// True if some setting of a data set that has parts is better than the baseline, corrected for how
+// many there are; *best: the one that comes nearest.
 static bool is_sensitive(const struct hn_claim_result *assay, const char *dataset,
                          const struct hn_claim_part **best) {
     int64_t settings = 0;
@@ -316,7 +315,7 @@ static bool is_sensitive(const struct hn_claim_result *assay, const char *datase
             if (!*best || assay->part[i].p_holds < (*best)->p_holds)
                 *best = &assay->part[i];
         }
-    return !*best || (*best)->p_holds * (double)settings <= error;
+    return (*best)->p_holds * (double)settings <= error;
 }
 
 static void say(const struct hn_claim_part *p, const struct baseline *baseline,
@@ -335,12 +334,12 @@ static void say(const struct hn_claim_part *p, const struct baseline *baseline,
 static int64_t settings_apart(const struct hn_claim *claim, const struct hn_claim_side *side,
                               const char **each) {
     int64_t n = 0;
-    for (int64_t i = 0; i < claim->n_each && n < EACH_MAX; i++)
+    for (int64_t i = 0; i < claim->n_each; i++)
         each[n++] = claim->each[i];
-    for (int64_t i = 0; i < side->filters && n < EACH_MAX; i++)
+    for (int64_t i = 0; i < side->filters; i++)
         if (side->filter[i].values > 1)
             each[n++] = side->filter[i].column;
-    if (claim->along && n < EACH_MAX)
+    if (claim->along)
         each[n++] = claim->along;
     return n;
 }
@@ -359,7 +358,7 @@ static enum hn_code judge_training(struct hn_context *ctx, const struct hn_resul
                                    const struct hn_claim *claim, const struct hn_claim_side *side,
                                    const struct baseline *baseline, struct hn_claim_result *assay) {
     char column[64];
-    const char *each[EACH_MAX];
+    const char *each[HN_CLAIM_APART];
     struct hn_claim trained = {
         .as = HN_AS_DIFFERENCE, .steps = HN_STEPS_END, .of = *side, .each = each};
     trained.n_each = settings_apart(claim, &trained.of, each);

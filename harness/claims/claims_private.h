@@ -28,7 +28,7 @@ struct hn_claim_samples {
     char why[384];   // why there are none
 };
 
-// Distinct encoders; 1 for seeds on one encoder.
+// Distinct encoders of one sample or more; 1 for seeds on one encoder.
 int64_t hn_samples_encoders(const struct hn_claim_samples *s);
 
 // Rows to collect: those of one combination of the side's filters.
@@ -44,6 +44,9 @@ struct hn_collect {
     int64_t n_each;
     const char *along; // a column, which names no group; NULL = none
 };
+// Most columns of hn_collect.each: those of the claim, those of its filters, and `along`.
+enum { HN_CLAIM_APART = HN_CLAIM_EACH + HN_CLAIM_FILTERS + 1 };
+// Combinations of the values of all filters.
 int64_t hn_side_members(const struct hn_claim_side *side);
 // "sampler knn" or "M 500": the values in which the combinations differ, or "".
 struct hn_phrase hn_side_label(const struct hn_claim_side *side, int64_t member);

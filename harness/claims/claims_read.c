@@ -54,8 +54,12 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_yaml *rows
         return HN_OK;
     if (rows->kind != HN_YAML_MAP)
         return hn_yaml_fail(ctx, rows, "'rows' is a mapping of columns to values");
+    if (rows->count / 2 > HN_CLAIM_FILTERS)
+        return hn_yaml_fail(ctx, rows, "'rows' has %lld columns, and %d are possible",
+                            (long long)rows->count / 2, HN_CLAIM_FILTERS);
     if (!HN_ZALLOC(ctx, side->filter, rows->count / 2))
         return ctx->code;
+    int64_t combinations = 1;
     for (const struct hn_yaml *key = rows->first; key; key = key->next->next) {
         struct hn_claim_filter *f = &side->filter[side->filters++];
         const struct hn_option option = {
@@ -67,6 +71,11 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_yaml *rows
         f->values = list.count;
         if (code)
             return code;
+        if (f->values > HN_CLAIM_COMBINATIONS / combinations)
+            return hn_yaml_fail(ctx, key->next,
+                                "the values of 'rows' have more than %d combinations",
+                                HN_CLAIM_COMBINATIONS);
+        combinations *= f->values;
     }
     return HN_OK;
 }
@@ -166,6 +175,10 @@ static enum hn_code check_test(struct hn_context *ctx, const struct hn_yaml *map
 static enum hn_code check_claim(struct hn_context *ctx, const struct hn_yaml *map, void *out) {
     struct hn_claim *c = out;
     c->as = HN_AS_DIFFERENCE;
+    if (c->n_each > HN_CLAIM_EACH)
+        return hn_yaml_fail(ctx, hn_yaml_value(map, "each"),
+                            "'each' has %lld columns, and %d are possible", (long long)c->n_each,
+                            HN_CLAIM_EACH);
     return finish_sides(ctx, map, &c->of, &c->than) ? ctx->code : check_test(ctx, map, c);
 }
 

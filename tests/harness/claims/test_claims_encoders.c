@@ -70,6 +70,8 @@ static void test_averaged(void) {
     CU_ASSERT_PTR_NOT_NULL(strstr(j.result.reason, "over 4 encoders"));
     rests_on(&r, &j, 4, 1);
     drop(&j);
+    expect(&r, "test: above, margin: -2, of: {column: fn, rows: {sampler: knn}}, than: {value: 0}",
+           HN_INCONCLUSIVE, "encoders decide with probability .9; 4 detect a difference of");
     hn_results_free(&ctx, &r);
 }
 

@@ -280,6 +280,189 @@ static void test_linked(void) {
            "test: above, of: {table: attrition, column: kept, rows: {sampler: knn}}, "
            "than: {rows: {sampler: uniform}}",
            HN_HOLDS, "over 2 seeds");
+    must(hn_table_set_int(&ctx, t, 1, "run", -1));
+    expect(&r,
+           "test: above, of: {table: attrition, column: kept, rows: {sampler: knn}}, "
+           "than: {value: 0}, exact: true",
+           HN_HOLDS, "2.02 against 0");
+    // Groups are matched by what both tables have: `size` is a column of this one alone.
+    static const struct hn_column size = {"size", HN_COLUMN_INT, "1", "", HN_NEITHER};
+    must(hn_table_add_columns(&ctx, t, &size, 1));
+    for (int i = 0; i < 6; i++)
+        must(hn_table_set_int(&ctx, t, i, "size", 7));
+    expect(&r,
+           "test: above, each: [size], of: {table: attrition, column: kept, rows: {sampler: "
+           "uniform}}, than: {table: runs, column: fn, rows: {sampler: uniform}}",
+           HN_INCONCLUSIVE, "step 0, size 7: 1 against 0.1");
+    hn_results_free(&ctx, &r);
+}
+
+// Tables of other shapes than `run` writes: no data set, step or seed, or these as numbers and
+// keys.
+static struct hn_results shaped(const struct hn_column *column, int n) {
+    struct hn_results r = {.n_env = 0};
+    must(hn_table_init(&ctx, &r.runs, "runs"));
+    must(hn_table_add_columns(&ctx, &r.runs, column, n));
+    return r;
+}
+
+// Without data set, step and seed a row is a repetition, and nothing but its settings names it.
+static void test_bare_rows(void) {
+    static const struct hn_column columns[] = {{"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+                                               {"size", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+                                               {"fn", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+                                               {"fn_lo", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+                                               {"fn_hi", HN_COLUMN_REAL, "1", "", HN_NEITHER}};
+    static const struct {
+        const char *sampler, *size;
+        double fn, half;
+    } rows[] = {{"knn", "1", .3, .01}, {"uniform", "1", .1, .01}, {"gcbs", "1", .2, .01}};
+    struct hn_results r = shaped(columns, 5);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        must(HN_TABLE_PUT(&ctx, &r.runs, HN_TEXT_VALUE("sampler", rows[i].sampler),
+                          HN_TEXT_VALUE("size", rows[i].size), HN_REAL_VALUE("fn", rows[i].fn),
+                          HN_REAL_VALUE("fn_lo", rows[i].fn - rows[i].half),
+                          HN_REAL_VALUE("fn_hi", rows[i].fn + rows[i].half)));
+    static const struct {
+        const char *claim;
+        enum hn_verdict verdict;
+        const char *why;
+    } cases[] = {
+        {KNN_ABOVE, HN_HOLDS, "0.3 against 0.1, difference 0.2 [0.186, 0.214]"},
+        {"test: above, of: {column: fn, rows: {sampler: knn, size: [1.0, 2]}}, than: {rows: "
+         "{sampler: uniform, size: 1}}",
+         HN_NOT_TESTED, "table 'runs' has no rows with sampler knn, size 2"},
+        {"test: above, of: {column: fn, rows: {sampler: [knn, gcbs], size: [1, 1.0]}}, than: "
+         "{rows: {sampler: uniform}}",
+         HN_HOLDS, "the closest at sampler gcbs, size 1: 0.2 against 0.1"},
+        {"test: above, of: {column: fn, rows: {sampler: knn}}, than: {rows: {sampler: [uniform, "
+         "gcbs]}}",
+         HN_HOLDS, "against sampler gcbs: 0.3 against 0.2"},
+        {"test: above, of: {column: fn, rows: {size: one}}, than: {value: 0}", HN_NOT_TESTED,
+         "no rows with size one"},
+        {"test: above, of: {column: fn}, than: {value: 0}", HN_NOT_TESTED,
+         "several rows of one group have the same seed"},
+        {"test: above, of: {column: fn, rows: {size: 1x}}, than: {value: 0}", HN_NOT_TESTED,
+         "no rows with size 1x"},
+        {"test: above, of: {column: fn - gone}, than: {value: 0}", HN_NOT_TESTED,
+         "column 'gone' is missing"},
+        {"test: above, of: {column: fn, rows: {sampler: knn, size: [1, 1.0]}}, than: {rows: "
+         "{sampler: [uniform, gcbs], size: 1}}",
+         HN_HOLDS, "size 1 against sampler gcbs: 0.3 against 0.2"},
+        {"test: bound, of: {column: fn + 2 * fn, rows: {sampler: knn}}, than: {value: 0.8}",
+         HN_HOLDS, "0.9 against 0.8"},
+        {"test: bound, of: {column: fn * fn, rows: {sampler: knn}}, than: {value: 0.1}", HN_FAILS,
+         "0.09 against 0.1"},
+        {"test: above, steps: end, of: {column: fn, rows: {sampler: knn}}, than: {rows: "
+         "{sampler: uniform}}",
+         HN_HOLDS, "0.3 against 0.1"},
+        {"test: above, margin: -0.19, of: {column: fn, rows: {sampler: knn}}, than: {rows: "
+         "{sampler: uniform}}",
+         HN_INCONCLUSIVE, "times the batches decide with probability .9"},
+        {"test: above, each: [gone], of: {column: fn}, than: {value: 0}", HN_NOT_TESTED,
+         "column 'gone' is missing"},
+        {"test: rises, along: gone, of: {column: fn}", HN_NOT_TESTED, "column 'gone' is missing"},
+        {"test: bound, of: {column: fn}, than: {column: gone}", HN_NOT_TESTED,
+         "column 'gone' is missing"},
+        {"test: bound, of: {column: fn, rows: {sampler: [knn, lost]}}, than: {value: 0}",
+         HN_NOT_TESTED, "no rows with sampler lost"},
+        {"test: bound, steps: end, of: {column: fn}, than: {value: 0.1}", HN_HOLDS,
+         "in all 3 comparisons; the closest 0.1 against 0.1"},
+        {"test: bound, steps: last, of: {column: fn}, than: {value: 0.1}", HN_HOLDS,
+         "in all 3 comparisons"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(&r, cases[i].claim, cases[i].verdict, cases[i].why);
+    hn_results_free(&ctx, &r);
+}
+
+// Steps are those of each data set, however many there are.
+static void test_steps_of_many(void) {
+    enum { FILES = 20 };
+    struct hn_results r = begin();
+    for (int f = 0; f < FILES; f++)
+        for (int step = 0; step <= 100; step += 50) {
+            char name[16];
+            snprintf(name, sizeof name, "%d.h5", f);
+            for (int seed = 1; seed <= 3; seed++) {
+                double fn = (step == 100 ? .5 : .2) + .001 * seed;
+                int64_t at = put(&r, (struct row){step + f, "knn", NAN, NULL, seed, fn});
+                must(hn_table_set_text(&ctx, &r.runs, at, "dataset", name));
+            }
+        }
+    expect(&r, "test: above, steps: last, of: {column: fn}, than: {value: 0.4}", HN_HOLDS,
+           "in all 20 comparisons");
+    expect(&r, "test: below, steps: first, of: {column: fn}, than: {value: 0.4}", HN_HOLDS,
+           "in all 20 comparisons");
+    hn_results_free(&ctx, &r);
+}
+
+// What pairs replicates, and points along a column, is looked for in every row.
+static void test_partners(void) {
+    struct hn_results r = begin();
+    for (int s = 1; s <= 3; s++) {
+        put(&r, (struct row){0, "knn", 1, NULL, s, .1 + .001 * s * s});
+        put(&r, (struct row){0, "uniform", 1, NULL, s + 3, .1});
+        put(&r, (struct row){100, "knn", 1.5, NULL, s, .3 + .001 * s});
+        put(&r, (struct row){200, "knn", 2.5, NULL, s, .5 + .002 * s});
+    }
+    put(&r, (struct row){100, "knn", 1.5, NULL, 9, 7}); // seed 9 has this point alone
+    expect(&r, KNN_ABOVE, HN_NOT_TESTED, "no data set, step and seed in common");
+    expect(&r, "test: rises, along: step, of: {column: fn, rows: {sampler: knn}}", HN_HOLDS,
+           "in all 2 comparisons; the closest at d.h5, step 0 to 100: 0.302 against 0.1047");
+    expect(&r,
+           "test: rises, along: M, steps: first, of: {column: fn, rows: {sampler: [knn, "
+           "uniform]}}",
+           HN_NOT_TESTED, "single value of 'M'");
+    // Both values of a row are to rise, in either order, and each is named.
+    expect(&r, "test: rises, along: step, of: {column: fn, rows: {sampler: [knn, uniform]}}",
+           HN_NOT_TESTED, "single value of 'step'");
+    expect(&r, "test: rises, along: step, of: {column: fn, rows: {sampler: knn, seed: [3, 2]}}",
+           HN_NOT_TESTED, "single seed");
+    expect(&r,
+           "test: rises, exact: true, along: M, of: {column: fn, rows: {sampler: knn, M: [1, "
+           "1.5, 2.5]}, steps: all}",
+           HN_NOT_TESTED, "single value of 'M'");
+    expect(&r,
+           "test: rises, exact: true, along: step, of: {column: fn, rows: {sampler: knn, seed: "
+           "[3, 2]}}",
+           HN_HOLDS, "step 0 to 100, seed 3: 0.303 against 0.109");
+    expect(&r, "test: rises, along: step, of: {column: fn, rows: {M: [1, 1.5]}}", HN_NOT_TESTED,
+           "single value of 'step'");
+    expect(&r, "test: bound, of: {column: fn}, than: {column: gap}", HN_NOT_TESTED, "fn is NaN");
+    put(&r, (struct row){0, "knn", 1, NULL, 2, .2});
+    expect(&r, "test: rises, along: step, of: {column: fn, rows: {sampler: knn}}", HN_NOT_TESTED,
+           "several rows of d.h5, one group have the same seed");
+    hn_results_free(&ctx, &r);
+    static const struct hn_column nothing = {"fn", HN_COLUMN_REAL, "1", "", HN_NEITHER};
+    r = shaped(&nothing, 0);
+    expect(&r, KNN_ABOVE, HN_NOT_TESTED, "the results have no table 'runs'");
+    hn_results_free(&ctx, &r);
+}
+
+// Slopes need two points of the same replicate; points of other data sets are not of the group.
+static void test_slope_points(void) {
+    struct hn_results r = begin();
+    for (int s = 1; s <= 3; s++)
+        put(&r, (struct row){0, "b", s, NULL, s, 3 * s});
+    expect(&r, "test: slope-below, along: M, of: {column: fn}, than: {value: 2}", HN_NOT_TESTED,
+           "no replicate has two points to fit a slope to");
+    for (int s = 1; s <= 3; s++) // the same M twice: no slope either
+        put(&r, (struct row){0, "b", s, NULL, s, 4 * s});
+    expect(&r, "test: slope-below, along: M, of: {column: fn}, than: {value: 2}", HN_NOT_TESTED,
+           "no replicate has two points");
+    for (int k = 0; k < 2; k++)
+        for (int s = 1; s <= 6; s++) {
+            int64_t at = put(&r, (struct row){k, "walk", 1 + s % 2, NULL, 1 + s % 3,
+                                              (k + 1) * (1 + s % 2) * (1 + .001 * s)});
+            must(hn_table_set_text(&ctx, &r.runs, at, "dataset", k ? "e.h5" : "d.h5"));
+        }
+    expect(&r,
+           "test: slope, margin: 0.1, along: M, of: {column: fn, rows: {sampler: [walk]}}, than: "
+           "{value: 1}",
+           HN_HOLDS, "in all 2 comparisons");
+    expect(&r, "test: rises, along: M, of: {column: fn, rows: {sampler: [walk]}}", HN_HOLDS,
+           "in all 2 comparisons");
     hn_results_free(&ctx, &r);
 }
 
@@ -395,13 +578,19 @@ static enum hn_code read_and_judge(const char *text, const struct hn_results *r)
 static void test_memory(void) {
     static const char text[] =
         CLAIM "test: above, each: [M], of: {column: fn, rows: {sampler: [knn, gcbs]}}, "
-              "than: {rows: {sampler: uniform}}}\n    levels: [{what: w, of: {column: fn}}]\n";
+              "than: {rows: {sampler: uniform}}}\n"
+              "      - {name: r, statement: s, test: rises, along: seed, exact: true, of: {column: "
+              "fn, rows: {sampler: knn}}}\n"
+              "      - {name: p, statement: s, test: slope-below, along: seed, of: {column: fn, "
+              "rows: {sampler: [knn, gcbs]}}, than: {value: 9}}\n"
+              "      - {name: b, statement: s, test: bound, of: {column: fn}, than: {value: 0}}\n"
+              "    levels: [{what: w, of: {column: fn}}]\n";
     struct hn_results r = begin();
     static const char *const samplers[] = {"knn", "gcbs", "uniform"};
     for (int i = 0; i < 3; i++)
         put_seeds(&r, 0, samplers[i], (double[]){.3 + i, .31 + i, .32 + i}, 3);
     int64_t before = ctx.memory.live;
-    for (int64_t k = 1; k < 200; k++) {
+    for (int64_t k = 1; k < 400; k++) {
         atomic_store(&ctx.memory.calls, 0);
         ctx.memory.fail_at = k;
         enum hn_code code = read_and_judge(text, &r);
@@ -410,7 +599,7 @@ static void test_memory(void) {
         if (code == HN_OK)
             break;
         CU_ASSERT_EQUAL_FATAL(code, HN_MEMORY);
-        CU_ASSERT(k < 199);
+        CU_ASSERT(k < 399);
     }
     hn_results_free(&ctx, &r);
 }
@@ -429,6 +618,10 @@ static const struct hn_test tests[] = {
     {"what is missing is named", test_missing},
     {"a failed cell", test_failed_cell},
     {"keys into other tables", test_linked},
+    {"rows of settings alone", test_bare_rows},
+    {"steps of many data sets", test_steps_of_many},
+    {"partners", test_partners},
+    {"points of a slope", test_slope_points},
     {"error rates", test_error_rates},
     {"failures of skewed values", test_failures_of_skewed_values},
     {"the seeds named decide", test_seeds_named_decide},

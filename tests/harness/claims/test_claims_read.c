@@ -75,9 +75,9 @@ static void test_malformed(void) {
 
 // Columns that are an expression of some other form, and bounds of what costs are measured on.
 static void test_forms(void) {
-    static const char *const columns[] = {"a +",         "a ++ b",    "a + 2x * b",
-                                          "a + two * b", "a + 2 / b", "a + 2 * b c",
-                                          "a + 2 *",     "a & b",     "a + 2 * b * c"};
+    static const char *const columns[] = {
+        "a +",         "a ++ b",  "a + 2x * b", "a + two * b",   "a + 2 / b",
+        "a + 2 * b c", "a + 2 *", "a & b",      "a + 2 * b * c", "a +  * b"};
     static const struct {
         const char *items, *dims, *batch, *reps;
     } costs[] = {{"1", "2", "2", "1"},     {"1e9", "2", "2", "1"}, {"8", "0", "2", "1"},
@@ -100,6 +100,21 @@ static void test_forms(void) {
            "'rows' is a mapping of columns to values");
     refuse(CLAIM "test: rises, along: M, of: {column: x}, than: {value: 1}}\n",
            "test 'rises' has no 'than'");
+    // Limits: 8 columns of `each`, 24 of `rows`, 4,096 combinations, which three of 16 values are.
+    refuse(CLAIM "test: above, of: {column: x}, than: {value: 1}, each: [a, b, c, d, e, f, g, h, "
+                 "i]}\n",
+           "c.yaml:7:87: 'each' has 9 columns, and 8 are possible");
+    refuse(CLAIM "test: above, than: {value: 1}, of: {column: x, rows: {a: 1, b: 1, c: 1, d: 1, "
+                 "e: 1, f: 1, g: 1, h: 1, i: 1, j: 1, k: 1, l: 1, m: 1, n: 1, o: 1, p: 1, q: 1, "
+                 "r: 1, s: 1, t: 1, u: 1, v: 1, w: 1, x: 1, y: 1}}}\n",
+           "'rows' has 25 columns, and 24 are possible");
+#define VALUES "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16"
+#define COMBINED                                                                                   \
+    CLAIM "test: above, than: {value: 1}, of: {column: x, rows: {a: " VALUES "], b: " VALUES       \
+          "], c: " VALUES
+    refuse(COMBINED ", 17]}}}\n", "the values of 'rows' have more than 4096 combinations");
+    struct hn_claim_book book;
+    HN_CHECK(&ctx, hn_claims_read(&ctx, "c.yaml", COMBINED "]}}}\n", &book));
     refuse(ENTRY "    levels: [{what: n, as: ratio, of: {column: x}}]\n",
            "a level as ratio wants 'than'");
 }

@@ -177,6 +177,48 @@ static void test_sooner(void) {
     expect(&r, SOONER("lost", "uniform"), HN_NOT_TESTED, NAN, NAN, "sampler lost");
     put(&r, "walk", "K=2", 1, 100, (double[]){.2, .5, .7, .8}, 4);
     expect(&r, SOONER("walk", "uniform"), HN_NOT_TESTED, NAN, NAN, "more settings");
+    expect(&r, SOONER("slow", "walk"), HN_NOT_TESTED, NAN, NAN, "more settings");
+    hn_results_free(&ctx, &r);
+}
+
+// Several data sets, and seeds that one side lacks. What is there from the start takes its step.
+static void test_sooner_of_several(void) {
+    struct hn_results r;
+    begin(&r);
+    for (int seed = 1; seed <= 6; seed++) {
+        double e = .01 * (seed - 3.5);
+        put(&r, "walk", "", seed, 100, (double[]){.5 + 2 * e, .75, .8}, 3);
+        if (seed < 6)
+            put(&r, "uniform", "", seed, 100, (double[]){.2, .4, .6 + e}, 3);
+    }
+    for (int seed = 1; seed <= 3; seed++) {
+        put(&r, "walk", "", seed, 100, (double[]){.2, .5 + .01 * seed, .8 + .01 * seed}, 3);
+        must(hn_table_set_text(&ctx, &r.runs, r.runs.rows - 1, "dataset", "e"));
+        put(&r, "uniform", "", seed, 200, (double[]){.2, .3, .5 + .002 * seed}, 3);
+        must(hn_table_set_text(&ctx, &r.runs, r.runs.rows - 1, "dataset", "e"));
+    }
+    expect(&r, SOONER("walk", "uniform"), HN_HOLDS, NAN, NAN,
+           "in all 2 comparisons; the closest at d: 40.27 against 200");
+    // Settings told apart by `each` are each compared with themselves untrained.
+    expect(&r,
+           "test: above, steps: end, each: [runs.loss], " WALK ", than: {rows: {sampler: uniform}}",
+           HN_HOLDS, NAN, NAN, "");
+    expect(&r,
+           "test: bound, steps: end, of: {table: training, column: acc, rows: {sampler: "
+           "[walk, uniform]}}, than: {value: 0.4}",
+           HN_HOLDS, NAN, NAN, "in all 17 comparisons");
+    expect(&r,
+           "test: bound, steps: end, of: {table: training, column: acc}, than: {column: "
+           "loss_expected}",
+           HN_HOLDS, NAN, NAN, "in all 17 comparisons");
+    expect(&r,
+           "test: above, steps: end, of: {table: training, column: acc - loss, rows: "
+           "{sampler: walk}}, than: {rows: {sampler: uniform}}",
+           HN_HOLDS, NAN, NAN, "");
+    expect(&r,
+           "test: above, of: {table: training, column: acc, steps: end, rows: {sampler: walk}},"
+           " than: {rows: {sampler: uniform}}, steps: end",
+           HN_HOLDS, NAN, NAN, "");
     hn_results_free(&ctx, &r);
 }
 
@@ -350,6 +392,7 @@ static const struct hn_test tests[] = {
     {"a run's own ends", test_ends},
     {"options by name", test_options},
     {"sooner", test_sooner},
+    {"sooner, of several", test_sooner_of_several},
     {"a loss and its estimate", test_expected},
     {"refused", test_refused},
     {"assay insensitive", test_insensitive},
