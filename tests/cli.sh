@@ -771,7 +771,7 @@ for r in rows:
 }
 
 run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \
-    test_bad_jobs test_run test_summary test_narrow test_foreseen test_replacing test_outputs_apart test_some_columns test_json_of_results test_unfinished test_packed test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
+    test_bad_jobs test_run test_summary test_narrow test_foreseen test_replacing test_outputs_apart test_some_columns test_json_of_results test_unfinished test_packed test_filter test_part_of_an_epoch test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
     test_determinism test_threads_and_memory test_bench
 if [ ! -e noted/results.h5 ]; then
     skip "results in h5py" "test_run was left out"

@@ -32,6 +32,9 @@ finish() {
 run_tests() { # WORD NEEDED TEST...
     local word=$1 needed=$2 t
     shift 2
+    for t in $(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p'); do
+        [[ " $* " == *" $t "* ]] || fail "$t" "is in no list of tests that run"
+    done
     for t in "$@"; do
         if [ -z "$word" ] || [[ $t == *$word* || " $needed " == *" $t "* ]]; then $t; fi
     done
