@@ -1116,6 +1116,13 @@ assert 'max-rank=12' in c['options'] and c['share_hi'] <= .9 and c['negatives'] 
     expect "certificate of others" 3 'cert.json: certifies other negatives' mine many.h5 -n 4 -o others.jsonl --certificate cert.json
     check "certificate of others: nothing is written" test ! -e others.jsonl
     expect "no certificate" 3 'is no certificate' mine many.h5 -n 4 -o others.jsonl --certificate for.json
+    expect "a folder is no certificate" 3 'it is a folder' mine many.h5 -n 4 -o others.jsonl --certificate .
+    sed 's/"negatives": [0-9]*/"negatives": 7/' cert.json >seven.json
+    sed 's/"negatives_sha256"/"negatives_sha"/' cert.json >without.json
+    # shellcheck disable=SC2086 # words are wanted
+    expect "certificate of another number" 3 'seven.json: certifies 7 negatives, and this format holds 2800' mine many.h5 $mine -o others.jsonl --certificate seven.json
+    # shellcheck disable=SC2086 # words are wanted
+    expect "certificate without a digest" 3 'without.json: certifies other negatives' mine many.h5 $mine -o others.jsonl --certificate without.json
 }
 
 # What is mined from runs of others is priced and certified as it is mined, each run by itself.
@@ -1137,7 +1144,7 @@ assert a['sources'] == b['sources'] and [s['mined'] for s in b['sources']] == [7
 assert abs(b['truth'] - sum(s['mined'] * s['false_negatives'] for s in b['sources']) / 2100) < 1e-12"
     run price many.h5 --for "$mine" --sheet 200 -o c1.tsv
     judge c1.tsv j1.tsv
-    expect "runs: shown, by run" 0 '^far.trec +21000 .*' price many.h5 --for "$mine" --max-fn 0.9 --judged j1.tsv --certificate cert.json
+    expect "runs: shown, by run" 0 '^far.trec +21000 .*' price many.h5 --for "$mine" --max-fn 0.9 --judged j1.tsv --certificate cert.json --step 0
     # shellcheck disable=SC2086 # words are wanted
     expect "runs: certified" 0 '' mine many.h5 $mine -o certified.jsonl --certificate cert.json
     pycheck "runs: certificate" "import json; assert len(json.load(open('certified.jsonl.certificate.json'))['candidates_sha256']) == 64"
@@ -1287,6 +1294,63 @@ for line in open('formulas.tsv', encoding='utf-8').read().split('\\n')[1:-1]:
     expect "marked ids are found" 0 'from 12 judged pairs' price formulas.h5 -n 2 --judged filled.tsv
 }
 
+# Ids and texts with quotes, blanks and control characters, and texts of one side alone.
+test_odd_texts() {
+    with_python "odd texts" || return 0
+    "$python" - <<'P'
+import json, numpy as np
+g = np.random.default_rng(3)
+np.save('oq.npy', g.standard_normal((4, 8)).astype('f4'))
+np.save('op.npy', g.standard_normal((12, 8)).astype('f4'))
+def put(name, ids, texts):
+    open(name + '.jsonl', 'w').write(''.join(json.dumps({'_id': i, 'text': t}) + '\n' for i, t in zip(ids, texts)))
+for name, form in ('quotes', 'p"%d"'), ('blanks', 'p %d'), ('bells', 'p\a%d'):
+    ids = [form % i for i in range(12)]
+    put(name, ids, [['a "quoted" text', 'plain', 'tab\tand\nline'][i % 3] + str(i) for i in range(12)])
+    open(name + '.tsv', 'w').write(''.join(f'{i}\t{ids[2 * i]}\t1\n' for i in range(4)))
+put('queries', ['q 0', 'q 1', 'q 2', 'q 3'], 'abcd')
+open('plain.tsv', 'w').write(''.join(f'q {i}\t{2 * i}\t1\n' for i in range(4)))
+P
+    local name
+    for name in quotes blanks bells; do
+        run import --queries oq.npy --corpus op.npy --corpus-ids $name.jsonl --qrels $name.tsv -o $name.h5
+    done
+    run import --queries oq.npy --corpus op.npy --query-ids queries.jsonl --qrels plain.tsv -o plain.h5
+    run price quotes.h5 -n 2 --sheet 12 -o quotes.tsv
+    pycheck "sheet: quotes are doubled, and line ends are blanks" "
+import csv
+rows = list(csv.reader(open('quotes.tsv', newline=''), delimiter='\t'))
+texts = {f'p\"{i}\"': ['a \"quoted\" text', 'plain', 'tab and line'][i % 3] + str(i) for i in range(12)}
+assert len(rows) == 13 and all(r[5] == texts[r[2]] for r in rows[1:]) and {len(r) for r in rows} == {7}
+assert '\"a \"\"quoted\"\" text' in open('quotes.tsv').read()"
+    sed '2,$s/$/0/' quotes.tsv >filled.tsv
+    expect "quoted ids are found" 0 'from 12 judged pairs' price quotes.h5 -n 2 --judged filled.tsv
+    expect "sheet: no control character in an id" 3 'bells.h5: the id .* has a tab, a line end or another control character' \
+        price bells.h5 -n 2 --sheet 12 -o bells-sheet.tsv
+    check "sheet: none is written then" test ! -e bells-sheet.tsv
+    expect "run: no blank in a passage" 3 'none.run: the id "p [0-9]+" holds a blank, which a run of TREC cannot' mine blanks.h5 -n 2 -o none.run
+    expect "run: no blank in a query" 3 'none.trec: the id "q 0" holds a blank' mine plain.h5 -n 2 -o none.trec
+    check "run: none is written then" test ! -e none.run -a ! -e none.trec
+    expect "texts of passages alone" 0 'quotes.h5: has no texts of queries: query holds ids' mine quotes.h5 -n 2 -o one.jsonl
+    expect "texts of queries alone" 0 'plain.h5: has no texts of passages: pos and neg hold ids' mine plain.h5 -n 2 -o other.jsonl
+    expect "format that wants both" 3 'plain.h5: has no texts of passages, which --format triplet holds' mine plain.h5 -n 2 --format triplet -o no.jsonl
+    expect "pairs: texts of queries alone" 0 'has no texts of passages: passage holds ids' mine plain.h5 --filter-by scores --relative-margin 0.05 --emit-pairs pairs.jsonl
+    expect "pairs in place of negatives" 2 'emit-pairs writes pairs in place of negatives' mine plain.h5 --emit-pairs no.jsonl --scores s.npy
+    expect "pairs without a certificate" 2 'emit-pairs writes pairs in place of negatives' mine plain.h5 --emit-pairs no.jsonl --certificate c.json
+    expect "pairs without scores" 2 'emit-pairs writes pairs in place of negatives' mine plain.h5 --emit-pairs no.jsonl --output-scores
+    printf '0 Q0 %s 1 .5 x\n' 'p"1"' >run.trec
+    printf '0\t%s\t.5\n' 'p"1"' >added.tsv
+    expect "fuse or rank" 2 'fuse and --rank-by both order candidates' mine quotes.h5 -n 2 --candidates run.trec --fuse --rank-by scores --add-scores added.tsv -o no.jsonl
+    expect "fuse what" 2 'fuse goes with --candidates' mine quotes.h5 -n 2 --fuse -o no.jsonl
+    # A query without a positive has no tuple, and a blank in an id is none in a run.
+    printf 'q 0\tp"0"\t1\n' >few.tsv
+    run import --queries oq.npy --corpus op.npy --query-ids queries.jsonl --corpus-ids quotes.jsonl --qrels few.tsv -o few.h5
+    printf '%s Q0 p"3" 1 .5 x\n' q_0 q_1 >few.trec
+    expect "tuples of queries with positives" 0 'tuples.jsonl: 2 negatives of 1 query; 3 queries left out' mine few.h5 -n 2 --format n-tuple -o tuples.jsonl
+    expect "queries that the run spells otherwise" 3 'few.trec: line 1: .*q_0' mine few.h5 -n 2 --candidates few.trec -o no.jsonl
+    expect "quota of no number" 2 'quota' mine quotes.h5 --candidates run.trec --quota x -o no.jsonl
+}
+
 # A passage without words has a row of zeros: refused, or kept with a cosine of 0 to every query, at every door.
 test_zero_rows() {
     with_python "zero rows" || return 0
@@ -1426,5 +1490,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_parts test_step test_refused test_pairs test_synth test_mine test_candidates test_sources test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_certify test_certify_runs test_certify_model test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_parts test_step test_refused test_pairs test_synth test_mine test_candidates test_sources test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_certify test_certify_runs test_certify_model test_relevance test_sheet_formulas test_odd_texts test_zero_rows test_trials test_tuples test_reference test_threads
 finish

@@ -37,10 +37,9 @@ static enum hn_code find_pair(struct hn_context *ctx, const struct hn_corpus *c,
 // In order of sheets, judges of one beside each other.
 static int by_judge(const void *a, const void *b) {
     const struct hn_sheet_row *x = a, *y = b;
-    if (x->sheet != y->sheet)
-        return x->sheet < y->sheet ? -1 : 1;
-    int name = strcmp(x->model ? x->model : "", y->model ? y->model : "");
-    return name ? name : (x->number > y->number) - (x->number < y->number);
+    int order = (x->sheet > y->sheet) - (x->sheet < y->sheet);
+    order = order ? order : strcmp(x->model ? x->model : "", y->model ? y->model : "");
+    return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
 // The rows of each judge of a sheet begin with the first.

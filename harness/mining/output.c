@@ -289,9 +289,9 @@ static enum hn_code put_run(struct hn_context *ctx, const struct line *l) {
                 hn_real_text(l->score[k]).text);
     }
     return blank ? hn_fail(ctx, HN_DATA,
-                           "the id \"%s\" holds a blank, which a run of TREC cannot: take "
+                           "%s: the id \"%s\" holds a blank, which a run of TREC cannot: take "
                            "--format jsonl",
-                           hn_quote(blank).text)
+                           l->out->file.path, hn_quote(blank).text)
                  : HN_OK;
 }
 
