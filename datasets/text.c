@@ -5,8 +5,9 @@
 #include "core/real_text.h"
 #include "datasets/text.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <glob.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,25 +212,22 @@ enum hn_code hn_text_there(struct hn_context *ctx, const char *folder, const cha
 
 enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char *ending,
                           bool optional, char **name) {
-    glob_t found = {.gl_pathc = 0};
-    char *pattern = hn_format(ctx, "%s/*%s", folder, ending);
+    char found[NAME_MAX + 1];
+    size_t n = 0;
+    DIR *files = opendir(folder);
     *name = NULL;
-    if (!pattern)
-        return ctx->code;
-    int status = glob(pattern, 0, NULL, &found);
-    hn_free(ctx, pattern);
-    size_t n = status == 0 ? found.gl_pathc : 0;
-    enum hn_code code = HN_OK;
-    if (status != 0 && status != GLOB_NOMATCH) {
-        code = hn_fail(ctx, HN_DATA, "%s: cannot be searched", folder);
-    } else if (n == 1) {
-        const char *file = hn_base_name(found.gl_pathv[0]);
-        *name = hn_format(ctx, "%.*s", (int)(strlen(file) - strlen(ending)), file);
-        code = *name ? HN_OK : ctx->code;
-    } else if (n > 0 || !optional) {
-        code = hn_fail(ctx, HN_DATA, "%s: holds %zu files NAME%s; it should hold one", folder, n,
-                       ending);
-    }
-    globfree(&found);
-    return code;
+    for (struct dirent *entry; files && (entry = readdir(files)) != NULL;)
+        if (*entry->d_name != '.' && hn_ends_in(entry->d_name, ending)) {
+            size_t length = strlen(entry->d_name) - strlen(ending);
+            snprintf(found, sizeof found, "%.*s", (int)length, entry->d_name);
+            n++;
+        }
+    if (files)
+        (void)closedir(files);
+    if (n == 1)
+        return (*name = hn_strdup(ctx, found)) ? HN_OK : ctx->code;
+    if (n == 0 && optional)
+        return HN_OK;
+    return hn_fail(ctx, HN_DATA, "%s: holds %zu files NAME%s; it should hold one", folder, n,
+                   ending);
 }
