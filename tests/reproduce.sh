@@ -214,6 +214,56 @@ check "training missing" says 'not tested; needs the folder tudataset/MUTAG belo
 check "a listed one" says 'Imagenette'
 check "the table of verdicts" says '^0 hold, 0 fail, 0 inconclusive, 3 not tested'
 
+# A folder of odd files, and of an odd name: what is no snapshot, or is there twice, is left out.
+graph() { # FOLDER ITEMS
+    mkdir -p "$1/cora"
+    awk -v n="$2" 'BEGIN { print "# features=5"; for (i = 0; i < n; i++) print i, i % 3, i % 5 }' >"$1/cora/cora.features"
+    awk -v n="$2" 'BEGIN { for (i = 1; i < n; i++) print i - 1, i }' >"$1/cora/cora.edges"
+    awk -v n="$2" 'BEGIN { for (i = 0; i < n; i++) print i, "train" }' >"$1/cora/cora.split"
+}
+odd='odd "d\d[1]'
+mkdir -p "$odd/snapshots"
+"$hardneg" synth -o "$odd/a.h5" --n 300 --dim 8 --classes 3 --steps 3 --views 2 --quiet
+"$hardneg" synth -o "$odd/b.h5" --n 400 --dim 8 --classes 3 --steps 1 --quiet
+cp "$odd/a.h5" "$odd/copy.h5"
+cp "$odd/b.h5" "$odd/snapshots/b.h5"
+cp "$here/cli.sh" "$odd/wrong.h5"
+graph "$odd" 60
+printf 'snapshots: [none]\nbatch_size: 8\nsamplers: [uniform]\nmetrics: [fn_ratio]\nbatches: 20\n' >plain-job.yaml
+cat >odd.yaml <<'YAML'
+paper: odd
+entries:
+  - {id: large, title: l, source: s, jobs: [{job: plain-job.yaml, items: 1e6}], claims: [CLAIM]}
+  - {id: graph, title: l, source: s, jobs: [{job: plain-job.yaml, features: true, items: 1000}], claims: [CLAIM]}
+  - {id: steps, title: l, source: s, jobs: [{job: plain-job.yaml, prefer: steps, views: true, each_seed: true, last_step: true}], claims: [CLAIM]}
+  - {id: items, title: l, source: s, jobs: [{job: plain-job.yaml}], claims: [CLAIM],
+     costs: [{name: small, full: true, sampler: uniform, items: 300, dims: 8, batch: 32, reps: 1}]}
+  - {id: planned, kind: training, title: l, source: s, claims: [CLAIM]}
+YAML
+sed -i 's/CLAIM/{name: any, statement: any, test: below, of: {column: fn_ratio}, than: {value: 1}}/' odd.yaml
+reproduce large graph steps items planned large --claims odd.yaml --data "$odd" -o several --seeds 2 --term none
+check "odd files" is 0
+check "an identifier given twice" test "$(grep -c '^large  l' out)" = 1
+check "the same contents" complains 'left out: .*/copy.h5 has the contents of .*/a.h5'
+check "the same name" complains 'left out: .*/snapshots/b.h5: .* has a file of that name'
+check "no snapshot" complains 'left out: .*/wrong.h5: is not an HDF5 file'
+check "too few items" says 'not tested; needs a snapshot file with at least 1e\+06 items; odd'
+check "a graph of too few items" says 'not tested; needs a snapshot file with raw features .*, at least 1000 items'
+check "the most steps" says 'at a.h5, step 200: .* over 2 seeds'
+check "the most items" says 'at b.h5, step 0: .* over 2 seeds'
+check "a training that is planned" says 'verdict: not tested; no training measures it yet'
+check "each seed once" test "$(find several/cells -name '*.cell' | wc -l)" = 4
+reproduce items --claims odd.yaml --data "$odd/b.h5" -o full --seeds 2 --full --term none
+check "costs of a full reproduction" test "$(find full/cells -name '*.cell' | wc -l)" = 3
+mkdir -p barred/data/cora.h5
+reproduce graph --claims odd.yaml --data "$odd" -o barred --term none
+check "an import that cannot be made anew" says 'not tested; barred/data/cora.h5 cannot be replaced: Is a directory'
+rm -r "$odd"/*.h5 "$odd/snapshots"
+"$hardneg" synth -o "$odd/a.h5" --n 300 --dim 8 --classes 3 --steps 1 --views 1 --quiet
+"$hardneg" synth -o "$odd/b.h5" --n 300 --dim 8 --classes 3 --steps 1 --quiet
+reproduce steps --replicates --claims odd.yaml --data "$odd" -o never
+check "views of one alone are no family" complains 'a.h5 and b.h5 are not replicates'
+
 # A graph is imported anew: that of another --data is another one.
 cat >graph.yaml <<'YAML'
 paper: me
@@ -225,12 +275,6 @@ entries:
     claims: [{name: any, statement: any, test: above, of: {column: fn_ratio}, than: {value: 0}}]
 YAML
 printf 'snapshots: [none]\nbatch_size: 8\nsamplers: [uniform]\nmetrics: [fn_ratio]\n' >graph-job.yaml
-graph() { # FOLDER ITEMS
-    mkdir -p "$1/cora"
-    awk -v n="$2" 'BEGIN { print "# features=5"; for (i = 0; i < n; i++) print i, i % 3, i % 5 }' >"$1/cora/cora.features"
-    awk -v n="$2" 'BEGIN { for (i = 1; i < n; i++) print i - 1, i }' >"$1/cora/cora.edges"
-    awk -v n="$2" 'BEGIN { for (i = 0; i < n; i++) print i, "train" }' >"$1/cora/cora.split"
-}
 for n in 60 80; do
     graph g$n $n
     reproduce graph --claims graph.yaml --data g$n -o graphs --quick --term none
@@ -345,6 +389,37 @@ check "a file that is missing" says 'not tested; task graph: no \*_graph_labels.
 reproduce --list any-graphs any-documents --claims any.yaml --data odd/linqs/named
 check "no folder of that kind" says_of any-graphs 'lacks data .*needs a folder that no other row names, tudataset/\*'
 check "one of the other" says_of any-documents 'any-documents ready'
+# Entries that share runs, one that judges costs, and what stands in the way of a link.
+cat >shared.yaml <<'YAML'
+paper: shared
+entries:
+  - {id: docs, kind: training, title: t, source: s, jobs: [JOB], claims: [{name: any, statement: any, test: below, steps: end, of: {table: training, column: loss}, than: {column: loss, value: 99}}],
+     levels: [{what: ratio, as: ratio, of: {column: cost_t}, than: {column: share_s}}]}
+  - {id: again, kind: training, title: t, source: s, jobs: [JOB], claims: [{name: any, statement: any, test: below, of: {column: cost_t}, than: {value: 3600}}]}
+  - {id: apart, title: t, source: s, jobs: [{job: plain-job.yaml}]}
+YAML
+sed -i 's,JOB,{job: documents.yaml\, data: linqs/plain\, full: ["samplers=[uniform\, knn]"]\, full_seeds: 2\, set: ["task={node: {data: linqs/plain\, layers: 1\, hidden: 8\, out: 8}}"\, "samplers=[uniform]"]},' shared.yaml
+reproduce docs again apart --claims shared.yaml --data odd -o shared --full --dry-run
+check "a dry run of runs that are shared" says '^again +4 '
+check "told once" complains '^4 runs to train'
+check "and what trains nothing" complains 'note: 1 identifier without trainings: no estimate'
+reproduce docs again --claims shared.yaml --data odd -o shared --seeds 2 --term none
+check "costs that are judged" says '^  (holds|fails|inconclusive) +any'
+check "runs that are shared are trained once" test "$(find shared/cells -name '*.cell' | wc -l)" = 2
+mkdir -p walled/data/linqs/plain
+reproduce docs --claims shared.yaml --data odd -o walled --term none
+check "a link that cannot be made" says 'not tested; walled/data/linqs/plain cannot be made: Is a directory'
+mkdir -p twice/linqs
+cp -r odd/linqs/plain twice/linqs/plain
+cp -r odd/linqs/plain twice/plain
+reproduce any-documents --claims any.yaml --data twice -o twice-out --seeds 1 --dry-run
+check "a folder at two places is one" says '^any-documents +3 '
+for i in $(seq 64); do
+    mkdir "twice/linqs/p$i"
+    ln -s ../plain/plain.features "twice/linqs/p$i/p$i.features"
+done
+reproduce --list any-documents --claims any.yaml --data twice
+check "more folders than are run" complains 'twice: more than 64 folders for linqs/\*: others are left out'
 
 mutag=${HN_SHARED:-$here/../../shared}/datasets/tudataset/MUTAG
 if [ -r "$mutag/MUTAG_A.txt" ]; then

@@ -425,7 +425,7 @@ enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_reproduce *rep,
                               const struct hn_claim_entry *entry, struct hn_results *out,
                               char *why) {
     memset(out, 0, sizeof *out);
-    bool trains = entry->kind == HN_KIND_TRAINING && !entry->missing;
+    bool trains = entry->kind == HN_KIND_TRAINING && !entry->missing && entry->jobs > 0;
     // Costs are of this machine: those of trainings, and the keys of others hold its class.
     if (hn_reproduce_missing(ctx, rep, entry, why) ||
         ((trains || entry->costs > 0) && calibrate(ctx, rep)))
