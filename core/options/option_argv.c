@@ -20,8 +20,9 @@ struct words {
     bool ended; // "--" was seen
 };
 
+// letter: not '\0', which stands for none.
 static const struct hn_option *find_letter(const struct hn_option *table, char letter) {
-    for (const struct hn_option *o = table; o->name && letter; o++)
+    for (const struct hn_option *o = table; o->name; o++)
         if (o->letter == letter)
             return o;
     return NULL;

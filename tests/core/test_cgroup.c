@@ -44,6 +44,8 @@ static void test_second(void) {
     put("job/step/cpu.max", "50000 100000\n");
     CU_ASSERT_DOUBLE_EQUAL(hn_cgroup_processors(&where), 0.5, 1e-12);
     CU_ASSERT_EQUAL(hn_cgroup_threads(&where, 8), 1);
+    put("job/cpu.max", "25000 100000\n"); // narrower than the group in it
+    CU_ASSERT_DOUBLE_EQUAL(hn_cgroup_processors(&where), 0.25, 1e-12);
     hn_fixture_remove(folder);
 }
 
@@ -71,7 +73,7 @@ static void test_first(void) {
 }
 
 static void test_odd(void) {
-    begin("no colons\n\n0:\n7:cpu\n2:cpux:/a\n0::/\n");
+    begin("no colons\n\n0:\n7:cpu\n2:cpux:/a\n3:net:/a\n0::/\n");
     put("cpu.max", "nonsense\n");
     CU_ASSERT_EQUAL(hn_cgroup_processors(&where), 0);
     put("cpu.max", "100000 0\n"); // no period: no number of processors

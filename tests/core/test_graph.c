@@ -55,6 +55,12 @@ static void test_bad_graphs(void) {
     hn_context_init(&ctx, 1);
     HN_CHECK_FAILS(&ctx, hn_graph_symmetric(&ctx, 3, 2, from, to, &g), HN_INTERNAL,
                    "edge 1 joins 1 and 3, but there are 3 nodes");
+    static const int32_t wrong[][2] = {{-1, 0}, {3, 0}, {0, -1}, {0, 3}};
+    for (int i = 0; i < 4; i++)
+        HN_CHECK_FAILS(&ctx, hn_graph_symmetric(&ctx, 3, 1, &wrong[i][0], &wrong[i][1], &g),
+                       HN_INTERNAL, "edge 0 joins");
+    HN_CHECK_FAILS(&ctx, hn_graph_regular(&ctx, 5, -1, false, &g), HN_INTERNAL,
+                   "a graph of degree -1");
     from[0] = -1;
     HN_CHECK_FAILS(&ctx, hn_graph_symmetric(&ctx, 4, 2, from, to, &g), HN_INTERNAL, "edge 0");
     HN_CHECK_FAILS(&ctx, hn_graph_symmetric(&ctx, (int64_t)1 << 31, 0, from, to, &g), HN_INTERNAL,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Messages, notes and exit codes of a context, and texts that do not fit.
 #include "core/context.h"
+#include "core/terminal.h"
 #include "core/text.h"
 #include "tests/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void test_counted(void) {
@@ -16,6 +18,40 @@ static void test_counted(void) {
     CU_ASSERT_STRING_EQUAL(hn_counted(2, "batch").text, "2 batches");
     CU_ASSERT_STRING_EQUAL(hn_counted(2, "epoch").text, "2 epochs");
     CU_ASSERT_STRING_EQUAL(hn_counted(2, "class").text, "2 classes");
+    CU_ASSERT_STRING_EQUAL(hn_counted(2, "y").text, "2 ys");
+    CU_ASSERT_STRING_EQUAL(hn_counted(2, "id").text, "2 ids");
+}
+
+// The first and last of every length, of surrogates and of what is beyond; and what is cut off.
+static void test_characters(void) {
+    static const struct {
+        const char *text;
+        int length;
+    } cases[] = {{"\x7f", 1},
+                 {"\x80", 0},
+                 {"\xc1\xbf", 0},
+                 {"\xc2\x80", 2},
+                 {"\xdf\xbf", 2},
+                 {"\xdf", 0},
+                 {"\xe0\x9f\xbf", 0},
+                 {"\xe0\xa0\x80", 3},
+                 {"\xed\x9f\xbf", 3},
+                 {"\xed\xa0\x80", 0},
+                 {"\xee\x80\x80", 3},
+                 {"\xef\xbf\xbf", 3},
+                 {"\xef\xbf", 0},
+                 {"\xe1\x80z", 0},
+                 {"\xf0\x8f\xbf\xbf", 0},
+                 {"\xf0\x90\x80\x80", 4},
+                 {"\xf3\xbf\xbf\xbf", 4},
+                 {"\xf4\x8f\xbf\xbf", 4},
+                 {"\xf4\x90\x80\x80", 0},
+                 {"\xf5\x80\x80\x80", 0},
+                 {"\xff", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CU_ASSERT_EQUAL(hn_utf8_length((const unsigned char *)cases[i].text), cases[i].length);
+        CU_ASSERT_EQUAL(hn_is_utf8(cases[i].text), cases[i].length > 0);
+    }
 }
 
 static bool begins_with(const char *text, const char *part) {
@@ -61,8 +97,28 @@ static void test_cut(void) {
     hn_put_text(text, sizeof text, "%s", "fünf\xE2\x82\xAC\xE2\x82\xAC");
     CU_ASSERT_STRING_EQUAL(text, "fünf\xE2\x82\xAC\xE2\x82\xAC");
     CU_ASSERT_STRING_EQUAL(hn_quote("short").text, "short");
+    hn_put_text(text, 3, "%s", "no space for a mark");
+    CU_ASSERT_STRING_EQUAL(text, "no");
     CU_ASSERT_EQUAL(
         strlen(hn_quote("0123456789012345678901234567890123456789012345678901234567890").text), 60);
+}
+
+// A column that half the line is left of holds no paragraph: it goes on behind what is there.
+static void test_wrapped(void) {
+    static const struct {
+        int column, at;
+        const char *line;
+    } cases[] = {{4, 2, "  one two\n"}, {60, 2, " one two\n"}, {60, 0, "one two\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+        hn_wrapped_print("one two", cases[i].column, cases[i].at, out);
+        fclose(out);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].line);
+        free(text);
+    }
 }
 
 // A long path loses its middle, and the reason behind it stays: in a message, a note, and both
@@ -151,9 +207,14 @@ static void test_exit_codes(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"counted", test_counted},       {"messages stay whole", test_messages_stay_whole},
-    {"what does not fit", test_cut}, {"a note once", test_note_once},
-    {"long paths", test_long_paths}, {"exit codes", test_exit_codes},
+    {"counted", test_counted},
+    {"characters of UTF-8", test_characters},
+    {"a wrapped paragraph", test_wrapped},
+    {"messages stay whole", test_messages_stay_whole},
+    {"what does not fit", test_cut},
+    {"a note once", test_note_once},
+    {"long paths", test_long_paths},
+    {"exit codes", test_exit_codes},
 };
 
 HN_TEST_MAIN("messages", tests)

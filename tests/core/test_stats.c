@@ -194,6 +194,7 @@ static void test_share(void) {
     CU_ASSERT(hn_share_interval(equal, 3, 0.95).hi > 0.5);
     check_no_limits(hn_share_interval(all, 1, 0.95), 1);
     check_nan(hn_share_interval(all, 0, 0.95));
+    check_nan(hn_share_interval((double[]){0, NAN}, 2, 0.95));
     enum { QUERIES = 1500 };
     double held = 0, by_student = 0, value[QUERIES];
     for (unsigned k = 0; k <= 30; k++) {

@@ -50,6 +50,8 @@ static void test_argv_values(void) {
     HN_CHECK(&ctx, PARSE("--verbose=no", "-qs3", "--output=--quiet"));
     CU_ASSERT(!p.verbose && p.quiet && p.step == 3);
     CU_ASSERT_STRING_EQUAL(p.output, "--quiet");
+    HN_CHECK(&ctx, PARSE("--set", "--no-option")); // an option of another command, say
+    CU_ASSERT_STRING_EQUAL(p.set.item[0], "--no-option");
     HN_CHECK(&ctx, PARSE("--K=7", "--K=8", "--verbose", "word")); // the last one counts
     CU_ASSERT(p.K == 8 && p.verbose && n_positional == 1);
     closed(&p);
@@ -78,6 +80,7 @@ static void test_argv_errors(void) {
     NOT_PARSED("option '--output' needs a value", "--output", "--quiet");
     NOT_PARSED("option '--output' needs a value", "-o", "-q");
     NOT_PARSED("option '--output' needs a value", "-o", "--", "x");
+    NOT_PARSED("option '--output' needs a value", "-o", "--size=1MiB");
     NOT_PARSED("option 'K': 'x' is not a whole number", "--K", "x");
     NOT_PARSED("option 'verbose': 'maybe' is not", "--verbose=maybe");
     closed(&p);

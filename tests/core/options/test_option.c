@@ -132,9 +132,17 @@ static void test_schedules(void) {
     CU_ASSERT_STRING_EQUAL(text_of(&p, "alpha"), "0.2");
     REFUSED("alpha", "1.5", "option 'alpha': 1.5 is out of range (0 to 1, also from~to)");
     REFUSED("alpha", "0.2~-1", "out of range");
+    const struct hn_option any[] = {
+        {"alpha", HN_OPTION_SCHEDULE, AT(alpha), NULL, 0, 0, NULL, "", 0, NULL}, {0}};
+    HN_CHECK_FAILS(&ctx, hn_options_set(&ctx, any, &p, "alpha", "-infinity"), HN_USAGE,
+                   "out of range");
     static const char *const bad[] = {"", "~", "0.2~", "~0.2", "0.1~0.2~0.3", "a~b", "0.1-0.2"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         REFUSED("alpha", bad[i], "is not a number or from~to");
+    char digits[120]; // a number that is written at length is none
+    memset(digits, '0', sizeof digits);
+    memcpy(digits + sizeof digits - 4, "~1", 3);
+    REFUSED("alpha", digits, "is not a number or from~to");
     CU_ASSERT_STRING_EQUAL(text_of(&p, "alpha"), "0.2");
     closed(&p);
 }
@@ -169,6 +177,8 @@ static void test_sizes(void) {
         REFUSED("size", bad[i], "is not a number of bytes");
     REFUSED("size", "8388608TiB", "out of range (1MiB or more)");
     REFUSED("size", "9223372036854775808", "out of range");
+    REFUSED("size", "99999999999999999999GiB", "out of range");
+    REFUSED("size", "4503599627370495.5MiB", "out of range");
     REFUSED("size", "1e300GiB", "out of range");
     REFUSED("size", "-1", "out of range");
     REFUSED("size", "1KiB", "out of range");
@@ -241,6 +251,10 @@ static void test_ranges(void) {
     CU_ASSERT_STRING_EQUAL(range_of("size"), "1MiB or more");
     struct hn_option below = {"x", HN_OPTION_REAL, 0, NULL, -DBL_MAX, 2.5, NULL, "", 0, NULL};
     CU_ASSERT_STRING_EQUAL(hn_option_range(&below).text, "2.5 or less");
+    struct hn_option large = {"x", HN_OPTION_SIZE, 0, NULL, 1, 0x1p60, NULL, "", 0, NULL};
+    CU_ASSERT_STRING_EQUAL(hn_option_range(&large).text, "1 to 1048576TiB");
+    large.min = 1500;
+    CU_ASSERT_STRING_EQUAL(hn_option_range(&large).text, "1500 to 1048576TiB");
 }
 
 // Setting an option to its own text changes neither the value nor the text.
