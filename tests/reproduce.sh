@@ -406,6 +406,26 @@ check "and what trains nothing" complains 'note: 1 identifier without trainings:
 reproduce docs again --claims shared.yaml --data odd -o shared --seeds 2 --term none
 check "costs that are judged" says '^  (holds|fails|inconclusive) +any'
 check "runs that are shared are trained once" test "$(find shared/cells -name '*.cell' | wc -l)" = 2
+# Of every setting that differs in something a step costs one run is tried, and of seeds none but the first.
+cat >numbers.yaml <<'YAML'
+task: {node: {data: linqs/plain, layers: 1, hidden: 8, out: 8}}
+samplers: [uniform]
+loss: other-view
+batch_size: 30
+epochs: 1
+YAML
+sed 's/epochs: 1/steps: 3/' numbers.yaml >steps.yaml
+{
+    printf 'paper: numbers\nentries:\n  - {id: numbers, kind: training, title: t, source: s, jobs: [{job: steps.yaml, data: linqs/plain}'
+    for set in epochs=1 epochs=2 rebuild=1 evaluate=2 embeddings=stored drop_last=true expected_loss=true cosines=true 'batch_size=[20]' 'samplers=[knn]' \
+        'samplers=[{ring: {lo: 20, hi: 60}}]' 'samplers=[{ring: {lo: 30, hi: 60}}]' 'loss=[ntxent]' 'weightings=[debiased]' 'weightings=[{debiased: {tau_plus: 0.2}}]'; do
+        printf ', {job: numbers.yaml, data: linqs/plain, set: ["%s"]}' "$set"
+    done
+    printf '],\n     claims: [{name: any, statement: any, test: below, of: {column: cost_t}, than: {value: 3600}}]}\n'
+} >numbers-claims.yaml
+reproduce numbers --claims numbers-claims.yaml --data odd -o numbers --seeds 2 --dry-run
+check "settings that differ" complains 'to train: 32 of 32 runs; each setting is tried for some steps'
+check "all are known" says '^numbers +32 +32 +[0-9.]+ m?s +[0-9.]+ [KM]iB'
 mkdir -p walled/data/linqs/plain
 reproduce docs --claims shared.yaml --data odd -o walled --term none
 check "a link that cannot be made" says 'not tested; walled/data/linqs/plain cannot be made: Is a directory'

@@ -53,6 +53,7 @@ test_given_negatives() {
     expect "given: negatives" 0 '' run -c j.yaml -o n --set "steps=[$last]" -q
     check "given: equal negatives" same_cells n/results.h5 mined mine
     check "given: negatives on lines" same_cells n/results.h5 mined lines
+    expect "given: negatives foreseen" 0 '  mine file=neg.npy, name=mine B=16' run -c j.yaml --dry-run --set "steps=[$last]"
     expect "given: too many negatives" 4 'anchor 0 has 4 numbers, and n is 3' run -c j.yaml -o e --set "steps=[$last]" \
         --set 'samplers=[given-negatives: {file: neg.npy, name: mine, n: 3}]' -q
 }
@@ -194,12 +195,12 @@ assert len(g) == 4 and (g > .02).all() and (g < 300).all(), g"
     cat >needs.py <<'P'
 import sys
 import numpy as np
-x, y, v, out = sys.argv[1:5]
-y, v = np.load(y), np.load(v)
-assert y.dtype == "i8" and y.shape == (300,) and v.shape == (300, 8)
+x, y, u, v, out = sys.argv[1:6]
+x, y, u, v = (np.load(f) for f in (x, y, u, v))
+assert y.dtype == "i8" and y.shape == (300,) and u.shape == v.shape == (300, 8) and not np.array_equal(u, v) and not np.array_equal(x, u)
 np.save(out, np.resize(np.argsort(y, kind="stable"), (19, 16)))
 P
-    job "command: {run: [$python, needs.py, '{embeddings}', '{labels}', '{view2}', '{out}'], name: by-label, needs: [labels, view2], repeats: true}"
+    job "command: {run: [$python, needs.py, '{embeddings}', '{labels}', '{view1}', '{view2}', '{out}'], name: by-label, needs: [labels, view1, view2], repeats: true}"
     expect "command: labels and views" 0 '' run -c j.yaml -o l -q --set 'seeds=[1]'
     echo 'import sys; open(sys.argv[1], "w").writelines("[%d]\n" % ((i + 1) % 300) for i in range(300))' >next.py
     job "command-negatives: {run: [$python, next.py, '{out}'], name: next, n: 2}"

@@ -398,5 +398,6 @@ const struct hn_command hn_cmd_bench = {
     .params_size = sizeof(struct bench_params),
     .json = true,
     .max_args = 8,
+    .takes_names = true,
     .run = run,
 };

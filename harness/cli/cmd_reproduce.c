@@ -418,5 +418,6 @@ const struct hn_command hn_cmd_reproduce = {
     .params_size = sizeof(struct reproduce_params),
     .json = true,
     .max_args = 256,
+    .takes_names = true,
     .run = run,
 };

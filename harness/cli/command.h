@@ -42,6 +42,7 @@ struct hn_command {
     size_t params_size;
     bool json;              // takes --json
     int min_args, max_args; // positional arguments
+    bool takes_names;       // these are names of what the program has, not of files
     // Data go to stdout, everything else to stderr. Errors are recorded in ctx, main prints them.
     // Memory that it allocates is freed after it; files and processes are its own to close.
     enum hn_code (*run)(struct hn_context *ctx, const struct hn_call *call);

@@ -179,13 +179,13 @@ static bool names_file(const struct hn_option *o) {
 }
 
 // A file that is written would replace what else the command reads or writes.
-static enum hn_code check_apart(struct hn_context *ctx, const struct hn_option *table,
-                                const struct hn_option *output, const struct hn_call *call,
-                                const char *path) {
+static enum hn_code check_apart(struct hn_context *ctx, const struct hn_command *command,
+                                const struct hn_option *table, const struct hn_option *output,
+                                const struct hn_call *call, const char *path) {
     struct stat about;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
         return HN_OK;
-    for (int i = 0; i < call->n_args; i++) {
+    for (int i = 0; i < call->n_args && !command->takes_names; i++) {
         const char *read = hn_results_path(ctx, call->args[i]);
         if (!read)
             return ctx->code;
@@ -205,13 +205,13 @@ static enum hn_code check_apart(struct hn_context *ctx, const struct hn_option *
 }
 
 // Folders are made where they are needed; files are checked when they are begun.
-static enum hn_code check_output(struct hn_context *ctx, const struct hn_option *table,
-                                 const struct hn_call *call) {
+static enum hn_code check_output(struct hn_context *ctx, const struct hn_command *command,
+                                 const struct hn_option *table, const struct hn_call *call) {
     for (const struct hn_option *o = table; o->name; o++) {
         const char *path = o->writes || o->letter == 'o' ? text_of(o, call->params, 0) : NULL;
         if (path && strcmp(path, "-") == 0)
             return hn_output_check(ctx, path);
-        if (path && o->writes && check_apart(ctx, table, o, call, path))
+        if (path && o->writes && check_apart(ctx, command, table, o, call, path))
             return ctx->code;
     }
     return HN_OK;
@@ -264,7 +264,7 @@ static enum hn_code run_command(struct hn_context *ctx, const struct hn_command 
         print_help(command, table);
     else if (call->version)
         printf("hardneg %s\n", hn_version);
-    else if (code || (code = check_output(ctx, table, call)) ||
+    else if (code || (code = check_output(ctx, command, table, call)) ||
              (code = run_checked(ctx, command, call)))
         return code;
     return finish_output(ctx, abandoned);
