@@ -90,11 +90,43 @@ static void test_misuse(void) {
                        "before");
         hn_sampler_close(&ctx, &raw);
         hn_sampler_close(&ctx, &raw);
+        HN_CHECK_FAILS(&ctx, hn_sampler_epoch(&ctx, &s.sampler, &fewer, 0, &batches), HN_INTERNAL,
+                       "an epoch before the sampler is built on these items");
         sampled_close(&ctx, &s);
     }
     anchored_items_free(&ctx, &items);
     anchored_items_free(&ctx, &fewer);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// What a sampler says that it needs, of items that have all, and of those that lack it.
+static void test_needs(void) {
+    static const struct {
+        unsigned flag;
+        const char *missing;
+    } cases[] = {{HN_SAMPLER_NEEDS_LABELS, "labels"},
+                 {HN_SAMPLER_NEEDS_VIEW2, "a second view"},
+                 {HN_SAMPLER_NEEDS_GRAPH, "a graph"},
+                 {HN_SAMPLER_NEEDS_TEACHER, "a teacher"},
+                 {HN_SAMPLER_NEEDS_GROUPS, "groups"}};
+    static const struct hn_sampler_plan all = {.n = N,
+                                               .batch_size = 4,
+                                               .has_labels = true,
+                                               .has_positive = true,
+                                               .has_graph = true,
+                                               .has_teacher = true,
+                                               .has_groups = true};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    for (int i = 0; i < 5; i++) {
+        struct hn_sampler_type type = *hn_sampler_find("file-order");
+        struct hn_sampler_plan none = {.n = N, .batch_size = 4};
+        type.flags |= cases[i].flag;
+        CU_ASSERT_PTR_NULL(hn_sampler_missing(&type, &all));
+        HN_CHECK_FAILS(&ctx, hn_sampler_check(&ctx, &type, NULL, &none), HN_NOT_APPLICABLE,
+                       cases[i].missing);
+        CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "file-order needs "));
+    }
 }
 
 // Settings and items that do not go together, each with its sentence or, code HN_OK, its note.
@@ -340,6 +372,7 @@ static void test_real_embeddings(void) {
 static const struct hn_test tests[] = {
     {"every_failing_allocations", test_failing_allocations},
     {"every_misuse", test_misuse},
+    {"needs", test_needs},
     {"plans", test_plans},
     {"no_room", test_no_room},
     {"every_interrupt", test_interrupt},
