@@ -184,6 +184,8 @@ test_wrong_entries() {
     }
     entry six "$many" >wrong.yaml
     wrong "six settings" 'wrong.yaml:5:3: 6 settings, and an entry has at most 5'
+    entry '""' knn >wrong.yaml
+    wrong "no name" "an entry has a name of its own, not ''"
     entry reference knn >wrong.yaml
     wrong "the reference's name" "wrong.yaml:1:1: an entry has a name of its own, not 'reference'"
     entry mined mined >wrong.yaml
@@ -206,6 +208,10 @@ test_wrong_suites() {
     expect "wrong: another encoder" 3 'a-1.h5 has the checksum [0-9a-f]{12}, and not 00' board --suite wrong-suite.yaml --entry twin.yaml -o wrong.h5 -q
     sed 's/sha256: .*}/sha256: abc}/' suite.yaml >wrong-suite.yaml
     expect "wrong: no digits" 2 "'sha256' of enc/a-1.h5 is not a checksum" board --suite wrong-suite.yaml -o wrong.h5 -q
+    sed 's/sha256: ../sha256: xy/' suite.yaml >wrong-suite.yaml
+    expect "wrong: other digits" 2 "'sha256' of enc/a-1.h5 is not a checksum" board --suite wrong-suite.yaml -o wrong.h5 -q
+    { sed -n '1,/^kinds:/p' suite.yaml; for i in $(seq 65); do printf '  - {name: k%d, encoders: [{file: a, sha256: %064d}]}\n' "$i" 0; done; } >wrong-suite.yaml
+    expect "wrong: too many kinds" 2 'wrong-suite.yaml:1:1: a suite has at most 64 kinds' board --suite wrong-suite.yaml -o wrong.h5 -q
     sed 's/name: b/name: a/' suite.yaml >wrong-suite.yaml
     expect "wrong: a kind twice" 2 "two kinds are called 'a'" board --suite wrong-suite.yaml -o wrong.h5 -q
     sed 's,enc/a-1,enc/z-1,' suite.yaml >wrong-suite.yaml
