@@ -51,7 +51,7 @@ make_results() {
 }
 
 # No baseline is a name that is not there yet, in a folder that is: everything else is a mistake.
-test_no_baseline() {
+no_baseline() {
     mkdir -p closed
     ln -sfn nowhere dangling.h5
     expect "no baseline: NEW is read first" 3 'nonew' compare none.h5 nonew --if-no-baseline=ok
@@ -131,7 +131,7 @@ test_compare() {
     expect "no baseline" 5 '@no-baseline' compare none.h5 a
     expect "no baseline, allowed" 0 '@no-baseline' compare none.h5 a --if-no-baseline=ok
     expect "no results" 3 'none\.h5' compare a none.h5
-    test_no_baseline
+    no_baseline
     expect "one file alone" 2 '@two-results' compare a
     expect "a snapshot is no results file" 3 '@not-results' compare s.h5 a
     expect "unknown metric: the nearest" 2 "@did-you-mean 'n_dot'" compare a a --gate n_dt:0%
@@ -426,13 +426,13 @@ test_shards() {
         check "docs/guide/ci/parallel.sh" test $? = 0
         check_same "GNU parallel: the same" whole/results.h5 byparallel/results.h5
     fi
-    test_slurm
-    test_array
+    over_slurm
+    array_of_parts
 }
 
 # docs/guide/ci/slurm.sh by the command that stands at its top, with a stand-in for Slurm that runs tasks in turn,
 # the second of them killed and started again, as one that was pre-empted. tests/slurm.sh has Slurm itself.
-test_slurm() {
+over_slurm() {
     mkdir -p slurm/bin slurm/docs/guide/ci
     cp "$root/docs/guide/ci/slurm.sh" slurm/docs/guide/ci
     cat >slurm/bin/sbatch <<'END'
@@ -467,7 +467,7 @@ END
 }
 
 # docs/guide/ci/array.sh, by the variables that schedulers set.
-test_array() {
+array_of_parts() {
     local script="$root/docs/guide/ci/array.sh" path
     path="$(dirname "$hardneg"):$PATH"
     env PATH="$path" PBS_ARRAY_INDEX=1 NCPUS=2 bash "$script" quick.yaml array 3 >out 2>err
@@ -500,6 +500,10 @@ test_kept_folder() {
     check "kept: and nothing else is" test "$(wc -l <err)" = 1
     pycheck "kept: /env has no version of it" 'import h5py, sys; assert "tool_version" not in h5py.File(sys.argv[1])["env"].attrs' kept/results.h5
     check "kept: /env does not name the one that made nothing" test "$(programs kept/results.h5)" = '1 False False'
+    CI=no expect "not in CI" 0 '0 computed' run -c quick.yaml -o kept
+    cp -r kept kept-part
+    CI=1 expect "in CI, a part" 0 'uniform .*: to run again: its result is of another program' run -c quick.yaml -o kept-part --filter ' uniform ' --explain --force
+    check "in CI, a part: skipped else" test "$(grep -c 'to run again' err)" = 4
     CI=true expect "in CI" 0 'they are made anew' run -c quick.yaml -o kept
     check "in CI: they are" complains '2[0-9] computed, 0 reused'
     check "in CI: one program" test "$(programs kept/results.h5)" = '1 True True'
@@ -700,12 +704,17 @@ test_closed_pipe() {
 }
 
 test_rerun() {
-    cp -r whole stale
+    run run -c quick.yaml -o stale --quiet
     expect "stale: nothing is" 0 '0 computed' run -c quick.yaml -o stale --rerun stale
     job 'seeds: [1, 2]' 'metrics: [fn_ratio]' 'samplers: [uniform, stratified]' >stale.yaml
     expect "stale: only what has a result" 0 'never run' run -c stale.yaml -o stale --rerun stale --explain
     check "stale: what it did" grep -q 'of another version, metrics or timing' err
-    expect "missing: the rest" 0 '' run -c stale.yaml -o stale
+    expect "missing: the rest" 0 'stratified .*: to run .no result of these parameters' run -c stale.yaml -o stale --explain
+    job 'seeds: [1]' 'metrics: [fn_ratio]' 'samplers: [uniform, command: {run: [false, "{out}"], name: no}]' >fails.yaml
+    expect "failed: first" 4 '' run -c fails.yaml -o fails --quiet
+    expect "failed: left" 4 'skipped: it failed before .--rerun failed tries again' run -c fails.yaml -o fails --explain
+    expect "failed: tried again" 4 'to run again, as --rerun asks' run -c fails.yaml -o fails --rerun failed --explain
+    expect "all: once more" 4 'uniform .*: to run again, as --rerun asks' run -c fails.yaml -o fails --rerun all --explain
 }
 
 test_export() {
