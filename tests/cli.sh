@@ -248,6 +248,10 @@ test_run() {
     expect "report" 0 '' report noted/results.h5
     check "the report is a page with figures" grep -q '<figure id="bs-fig4">' noted/index.html
     expect "report of a missing file" 3 'none\.h5' report none.h5
+    expect "plot: a step" 0 '' plot noted/results.h5 --figure bs-fig4 --step 0 -o noted/figs
+    expect "plot: no such step" 2 "no cell is of step '7'; there are 0, .*, and .last" plot noted/results.h5 --step 7 -o noted/figs
+    expect "plot: a step that is no number" 2 "no cell is of step '0x'" plot noted/results.h5 --step 0x -o noted/figs
+    expect "plot: columns of no style" 2 'columns are those of a style; give --for as well' plot noted/results.h5 --columns 2 -o noted/figs
     expect "plot of a missing file" 3 'none\.h5' plot none.h5 -o figs
     expect "plot of a snapshot" 3 '@not-results' plot s.h5 -o figs
     expect "plot below a regular file" 2 's\.h5' plot noted/results.h5 -o s.h5/figs
@@ -342,6 +346,10 @@ test_foreseen() {
         run -c needs.yaml -o needs --set 'figures=[bs-prop1]'
     expect "a figure of a column" 2 'figure bs-fig6 needs fn_ratio: add fn_ratio to metrics' \
         run -c needs.yaml -o needs --set 'figures=[bs-fig6]' --set 'metrics=[hardness]'
+    expect "with a study" 0 '2 of 2 cells' run -c needs.yaml -o needs --dry-run --set 'figures=[bs-prop1]' --set 'metrics=[fn_ratio, prop1]'
+    expect "another study" 2 'figure bs-prop1 needs prop1' run -c needs.yaml -o needs --dry-run --set 'figures=[bs-prop1]' --set 'metrics=[fn_ratio, purity]'
+    expect "beside a metric of the snapshot" 2 'figure bs-fig6 needs histogram' run -c needs.yaml -o needs --dry-run --set 'figures=[bs-fig6]' \
+        --set 'metrics=[fn_ratio, uniformity]'
     expect "with its metric" 0 '1 of 1 cell' run -c needs.yaml -o needs --dry-run --set 'metrics=[fn_ratio, hardness, histogram]'
     expect "a figure that its cells cannot give" 3 'figure bs-fig5 cannot be drawn: no finished run' \
         run -c needs.yaml -o needs --set 'metrics=[fn_ratio, hardness, histogram]' --set 'figures=[bs-fig5]'
