@@ -214,6 +214,7 @@ enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char
                           bool optional, char **name) {
     char found[NAME_MAX + 1];
     size_t n = 0;
+    errno = 0;
     DIR *files = opendir(folder);
     *name = NULL;
     for (struct dirent *entry; files && (entry = readdir(files)) != NULL;)
@@ -222,8 +223,11 @@ enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char
             snprintf(found, sizeof found, "%.*s", (int)length, entry->d_name);
             n++;
         }
+    int reason = errno;
     if (files)
         (void)closedir(files);
+    if (reason && reason != ENOENT && reason != ENOTDIR)
+        return hn_fail(ctx, HN_DATA, "%s: cannot be searched: %s", folder, strerror(reason));
     if (n == 1)
         return (*name = hn_strdup(ctx, found)) ? HN_OK : ctx->code;
     if (n == 0 && optional)
