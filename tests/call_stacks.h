@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 1 << 16, SEEN = 1 << 17, DEPTH = 32 };
+enum { CALLS = 1 << 18, SEEN = 1 << 17, DEPTH = 32 };
 static uint64_t stack_of[CALLS], seen[SEEN]; // as hashes
 static const struct hn_context *recorded;    // NULL: nothing is being recorded
 

@@ -380,7 +380,8 @@ class Injector:
         command, text = COMMANDS[name], done.stderr
         wrong = []
         now = {o: self.place.content(f"out/{o}") for o in command.outputs}
-        partly = done.returncode == 4 and name in ("run", "train") # cells that failed are among the results
+        # Cells that failed are among the results; a page is without what gnuplot failed on.
+        partly = done.returncode == 4 and name in ("run", "train") or done.returncode == 6
         old = {o: self.place.content(b) if b else None for o, b in command.before.items()}
         whole = now == want["outputs"]
         if done.returncode == 0 and not whole:

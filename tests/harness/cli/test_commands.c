@@ -25,6 +25,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <hdf5_hl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,26 @@ static void put_lines(const char *path, int n, int columns) {
     CU_ASSERT_EQUAL(fclose(f), 0);
 }
 
+// HDF5 that is no snapshot: rows and labels in a group, one behind a link, and an attribute.
+static void put_plain(const char *path) {
+    enum { N = 20, D = 3 };
+    static const hsize_t shape[] = {N, D};
+    float rows[N * D];
+    int32_t labels[N];
+    for (int i = 0; i < N * D; i++)
+        rows[i] = (float)(i * i % 17) - 8;
+    for (int i = 0; i < N; i++)
+        labels[i] = i % 4;
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t group = H5Gcreate2(file, "deep", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    CU_ASSERT(file >= 0 && group >= 0);
+    CU_ASSERT(H5LTmake_dataset_float(group, "rows", 2, shape, rows) >= 0);
+    CU_ASSERT(H5LTmake_dataset_int(group, "labels", 1, shape, labels) >= 0);
+    CU_ASSERT(H5LTset_attribute_string(file, "deep/rows", "distance", "angular") >= 0);
+    CU_ASSERT(H5Lcreate_soft("/deep/rows", file, "link", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    CU_ASSERT(H5Gclose(group) >= 0 && H5Fclose(file) >= 0);
+}
+
 static void put_sets(const char *path, int n) {
     FILE *f = fopen(path, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(f);
@@ -141,10 +162,25 @@ static const char trained[] =
     "version: 1\ntask: {node: {data: documents, hidden: 4, out: 4}}\nsamplers: [uniform]\n"
     "loss: other-view\nbatch_size: 16\nsteps: 2\nevaluate: 2\n";
 
+static const char weighted[] =
+    "version: 1\nsnapshots: [s.h5, t.h5]\nsamplers: [uniform, {mosaic: {lambda: [0.2, 0.5]}}]\n"
+    "weightings: [hcl, {debiased: {tau_plus: 0.1}}]\nbatch_size: 8\nbatches: 3\nsteps: [0]\n"
+    "metrics: all\nfigures: none\ntemperature: [0.1, 0.5]\ntiming: {reps: 1, warmup: 0}\n";
+
 static const char claims[] =
     "paper: T\nentries:\n  - id: mine\n    title: t\n    source: s\n    jobs: [{job: bs-fig4}]\n"
     "    claims:\n      - {name: n, statement: s, test: above, of: {column: fn_ratio, rows: "
     "{sampler: knn}}, than: {rows: {sampler: uniform}}}\n";
+
+// A sheet with a judgement in every row: 0.
+static void judge_all(const char *sheet, const char *judged) {
+    char line[LINE];
+    FILE *from = fopen(sheet, "r"), *to = fopen(judged, "w");
+    CU_ASSERT_FATAL(from && to);
+    for (int row = 0; fgets(line, sizeof line, from); row++)
+        fprintf(to, "%.*s%s\n", (int)strcspn(line, "\n"), line, row ? "0" : "");
+    CU_ASSERT(fclose(from) == 0 && fclose(to) == 0);
+}
 
 // The folder with what the commands read.
 static char folder[300];
@@ -161,6 +197,11 @@ static void make_place(void) {
         "train -c train.yaml -o trainings -q --threads 1 --workers 1",
         "import --queries four.tsv --corpus four.tsv --pairs pairs.tsv -o texts.h5 -q",
         "price r.h5 --sheet 10 -o sheet.tsv -q",
+        "price r.h5 -n 2 --sheet 10 -o few.tsv -q",
+        "price r.h5 --for '-n 2' --sheet 10 -o drawn0.tsv -q",
+        "synth -o b.h5 --n 260 --dim 2 --classes 3 --steps 2",
+        "run -c job.yaml -o past/a -q",
+        "run -c job.yaml -o past/b -q",
         "price r.h5 -o price.h5 -q",
         "board --suite suite.yaml -o reference.h5 -q",
         "board --suite suite.yaml --entry entry.yaml -o mine.h5 -q"};
@@ -182,6 +223,12 @@ static void make_place(void) {
     put_lines("texts.txt", 48, 2);
     CU_ASSERT_EQUAL(mkdir("documents", 0777), 0);
     put_documents("documents");
+    put("weighted.yaml", weighted);
+    put("outcome.csv", "data,entry,seed,acc\ns,reference,1,1\ns,uniform,1,7\ns,mine,1,8\n"
+                       "t,uniform,1,5\nt,mine,1,5.5\n");
+    put("accuracies.csv", "sampler,seed,acc\nuniform,1,7\nuniform,2,7.5\nknn,1,8\nknn,2,9\n");
+    put_plain("plain.h5");
+    CU_ASSERT_EQUAL(mkdir("past", 0777), 0);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         enum hn_code code = run_silently(&ctx, lines[i]);
         if (code)
@@ -190,6 +237,8 @@ static void make_place(void) {
         if (strstr(lines[i], " t.h5"))
             put_suite(&ctx);
     }
+    judge_all("few.tsv", "judged.tsv");
+    judge_all("drawn0.tsv", "drawn.tsv");
 }
 
 static void leave_place(void) {
@@ -297,6 +346,18 @@ static const struct {
     {"board --suite suite.yaml --entry entry.yaml -o out/e.h5 -q"},
     {"board reference.h5 mine.h5 -o out/board.html"},
     {"board reference.h5 mine.h5 --json"},
+    {"board reference.h5 mine.h5 --outcome outcome.csv -o out/board.html"},
+    {"board reference.h5 mine.h5 --outcome outcome.csv --kinds s --json"},
+    {"compare --history past -o out", HN_GNUPLOT},
+    {"compare --history past --metric fn_ratio --json -o out", HN_GNUPLOT},
+    {"report page other -o out/m.html"},
+    {"report page -o out/p.html --outcome accuracies.csv", HN_GNUPLOT},
+    {"price r.h5 -n 2 --judged judged.tsv --recommend --max-fn 0.9", HN_NOTHING},
+    {"price r.h5 --for '-n 2' --judged drawn.tsv --max-fn 0.99 --certificate out/c.json"},
+    {"import -e plain.h5 -l plain.h5 --label-tensor deep/labels -o out/s.h5"},
+    {"import -e plain.h5 -l plain.h5 --tensor link --label-tensor deep/labels -o out/s.h5"},
+    {"run -c weighted.yaml -o out --threads 1"},
+    {"reproduce bs-fig4 --data b.h5 --quick --seeds 1 --term none -o out -q"},
     {"list --json"},
     {"list sampler knn"},
     {"man"},
