@@ -271,6 +271,11 @@ open('group.txt', 'w').write('web\nbook\nnews\nbook\n' * 6); np.save('minus.npy'
 np.save('alone.npy', np.repeat([0, 1, 2], [1, 11, 12]))"
     expect "with a class of one item" 0 '' import -e x.npy -l alone.npy -o alone.h5
     check "says that it is never a false negative" complains 'an item alone in its class is never a false negative'
+    "$python" -c "
+import numpy as np
+y = np.load('y.npy').astype('f8'); y[3:9] = np.nan; np.save('unknown.npy', y)"
+    expect "labels that are unknown" 0 '' import -e x.npy -l unknown.npy -o unknown.h5
+    check "import tells how many" complains '^classes +[0-9]+, 6 items unlabelled$'
     expect "with a new file" 0 '' import -e x.npy -l y.npy --teacher t.npy --group group.txt -o extra.h5
     check "import tells sizes of classes" complains '^class sizes +smallest'
     check "and of no item alone" eval '! complains "alone in its class"'

@@ -405,7 +405,7 @@ static enum hn_code take_set(struct hn_context *ctx, const struct hn_source *s,
         return hn_fail(ctx, HN_DATA, "%s: data set %s %s", s->path, name, hn_h5_data_unfit(data));
     if (data->mapped && find_sources(ctx, s, data))
         return ctx->code;
-    if (data->stored == 0 && data->dim[0] > 0)
+    if (data->stored == 0 && data->dim[0] > 0 && data->dim[data->rank - 1] > 0)
         return hn_fail(ctx, HN_DATA, "%s: data set %s was created, and never written", s->path,
                        name);
     if (!hn_h5_data_holds(data, data->mapped ? data->stored : s->left, EXEMPT))

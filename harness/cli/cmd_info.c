@@ -21,15 +21,15 @@ static void print_steps(const struct hn_snapshot_info *info) {
     printf("\n");
 }
 
-static void print_labels(const struct hn_snapshot_info *info) {
-    printf("%-14s %lld", "classes", (long long)info->classes);
+static void print_labels(const struct hn_snapshot_info *info, FILE *out) {
+    fprintf(out, "%-14s %lld", "classes", (long long)info->classes);
     if (info->unlabelled > 0)
-        printf(", %s unlabelled", hn_counted(info->unlabelled, "item").text);
+        fprintf(out, ", %s unlabelled", hn_counted(info->unlabelled, "item").text);
     if (info->label_sets)
-        printf(", several an item");
+        fprintf(out, ", several an item");
     for (int64_t i = 0; i < info->n_label_names && i < NAMES_SHOWN; i++)
-        printf("%s%s", i == 0 ? ": " : ", ", info->label_name[i]);
-    printf("%s\n", info->n_label_names > NAMES_SHOWN ? ", ..." : "");
+        fprintf(out, "%s%s", i == 0 ? ": " : ", ", info->label_name[i]);
+    fprintf(out, "%s\n", info->n_label_names > NAMES_SHOWN ? ", ..." : "");
 }
 
 static double percent(int64_t part, int64_t of) { return 100 * (double)part / (double)of; }
@@ -59,6 +59,7 @@ static void print_sizes(const struct hn_snapshot_info *info, const struct hn_com
 
 void hn_print_composition(const struct hn_snapshot_info *info, const struct hn_composition *c,
                           FILE *out) {
+    print_labels(info, out);
     if (c->classes > 0)
         print_sizes(info, c, out);
     if (c->repeated > 0)
@@ -113,7 +114,6 @@ static void print_table(const struct hn_snapshot_info *info, const struct hn_com
     if (info->zero_rows == HN_ZERO_ROWS_KEPT)
         printf("%-14s may be there, with a cosine of 0 to every item\n", "zero rows");
     print_steps(info);
-    print_labels(info);
     hn_print_composition(info, c, stdout);
     print_parts(info);
 }

@@ -22,8 +22,9 @@ HN_MUST_USE enum hn_code hn_print_listed(struct hn_context *ctx, struct hn_repro
                                          const struct hn_listed *listed, int64_t n, bool ready,
                                          bool json);
 
-// "class sizes    smallest 4, median 30, largest 812 (cat)", the share of pairs of one class, and
-// equal rows, a line each; nothing where there is nothing to say.
+// Classes with the items that have none, "class sizes    smallest 4, median 30, largest 812 (cat)",
+// the share of pairs of one class, and equal rows, a line each; of all but the first nothing where
+// there is nothing to say.
 void hn_print_composition(const struct hn_snapshot_info *info, const struct hn_composition *c,
                           FILE *out);
 // The same for queries and a corpus, on one line: sizes, judged pairs, queries without a relevant
