@@ -305,7 +305,7 @@ static enum hn_code make_qrels(struct hn_context *ctx, int64_t queries, int64_t 
     return hn_qrels_build(ctx, list, queries, queries, out);
 }
 
-// 10 negatives by a margin, as hardneg_mine() takes them.
+// 10 negatives by a margin, or the K there are, as hardneg_mine() takes them.
 static enum hn_code mine(struct hn_context *ctx, const struct hn_miner *m, int64_t queries) {
     int64_t part = hn_ranking_rows(queries, &m->data.rows[HN_CORPUS], m->o.depth), count;
     struct hn_mined sum = {0};
@@ -337,6 +337,7 @@ static enum hn_code run_mining(struct hn_context *ctx, struct hn_bench *b,
         make_qrels(ctx, queries, b->shape.n, &data.qrels))
         return ctx->code;
     options.depth = b->shape.K;
+    options.n = hn_min(10, b->shape.K);
     options.relative_margin = .05;
     if (hn_miner_open(ctx, &data, &options, "random rows", &miner))
         return ctx->code;
