@@ -41,7 +41,7 @@ static enum hn_code read_score(struct hn_context *ctx, const struct hn_cells *c,
     char *end;
     *score = strtod(text, &end);
     bool plain = *text && text[strspn(text, "0123456789.")] == 0; // no sign, no infinity, no hex
-    if (!plain || *end || !(*score >= 0 && *score <= 5))
+    if (!plain || *end || !(*score <= 5))
         return hn_line_fail(ctx, &c->at, "the score is '%s'; it should be a number from 0 to 5",
                             hn_quote(text).text);
     return HN_OK;
