@@ -58,6 +58,8 @@ def archives():
     zipped("encrypted.npz", [("x.npy", npy(X))], encrypted)
     zipped("impossible.npz", [("x.npy", npy(X))], sized(1 << 30))
     zipped("longer.npz", [("x.npy", npy(X, b"more"))], sized(len(npy(X))))
+    zipped("nothing.npz", [("read.me", "text"), ("x.np", "text"), ("npy", "text")])
+    zipped("short-names.npz", [("a", "text"), (".npy", "text"), ("x.npy", npy(X))])
     zipped("readme.npz", [("read.me", "text"), ("x.npy", npy(X))])
 
 
@@ -160,6 +162,10 @@ def of_parts():
         np.save(f"{name}.npy", x)
     np.save("f2.npy", np.where(np.arange(N * D).reshape(N, D) == 9, np.inf, X).astype("f2"))
     np.save("cube.npy", X[None])
+    np.save("brain.npy", (X.view("u4") >> 16).astype("u2").view("V2"))
+    np.savez("qs.npz", a=X[:3], b=X[:3])
+    np.save("unit.npy", X / np.linalg.norm(X, axis=1, keepdims=True))
+    np.save("unit-q.npy", X[:3] / np.linalg.norm(X[:3], axis=1, keepdims=True))
     np.save("more.npy", np.concatenate([X[:2], 0 * X[:1], X[2:]]))
     np.savez("cubes.npz", a=X[None], b=X[None])
     os.mkdir("g")
@@ -302,6 +308,8 @@ CASES = [
     ("import -e longer.npz -o OUT", 3, "longer.npz: x: is longer than its directory says"),
     ("import -e readme.npz -o OUT", 0, "12 items"),
     ("import -e x.npy -l lists.h5 --label-tensor start,item -o OUT", 3, "lists.h5: start holds no integers"),
+    ("import -e nothing.npz --tensor x -o OUT", 3, "nothing.npz: there is no 'x'; it holds nothing"),
+    ("import -e short-names.npz -o OUT", 0, "12 items"),
     ("import -e x.npy --rows 13 -o OUT", 3, "x.npy: has 12 rows, fewer than the 13 of --rows"),
     ("import -e x.npy --rows 7 -o OUT", 0, "7 items"),
     ("import -e turned.npy --rows 7 -o OUT", 0, "7 items"),
@@ -434,6 +442,15 @@ CASES = [
     ("import --queries q.npy --corpus x.npy --format npy --qrels qrels.tsv -o OUT", 0, "12 passages"),
     ("import --queries q.npy --corpus x.npy --transpose --qrels qrels.tsv -o OUT", 3, "q.npy|x.npy"),
     ("import --queries q.npy --corpus turned.npy --qrels qrels.tsv -o OUT", 0, "12 passages"),
+    ("import --queries q.npy --corpus brain.npy --qrels qrels.tsv -o OUT", 0, "bfloat16"),
+    ("import --queries qs.npz --corpus own.npz --tensor a --qrels qrels.tsv -o OUT", 0, "12 passages"),
+    ("import --queries short.npy --corpus short.npy --pairs pairs.tsv -o OUT", 0, "2 passages"),
+    ("import --queries unit-q.npy --corpus unit.npy --qrels qrels.tsv -o unit.h5", 0, "12 passages"),
+    ("import --queries unit-q.npy --corpus unit.npy --step 1 -o unit.h5", 0, ""),
+    ("import --queries unit-q.npy --corpus unit.npy --qrels qrels.tsv -o later.h5", 0, "12 passages"),
+    ("import --queries unit-q.npy --corpus x.npy --step 1 -o later.h5", 0, ""),
+    ("import --queries unit-q.npy --corpus x.npy --qrels qrels.tsv -o mixed.h5", 0, "12 passages"),
+    ("import --queries q.npy --corpus unit.npy --qrels qrels.tsv -o queries.h5", 0, "12 passages"),
     ("import --queries q.npy --corpus nowhere.npy --qrels qrels.tsv -o OUT", 3, "nowhere.npy"),
     ("import --queries q.npy --corpus cube.npy --qrels qrels.tsv -o OUT", 3, "cube.npy: .*3 dimensions"),
     ("import --queries q.npy --corpus narrow.npy --qrels qrels.tsv -o OUT", 3, "they must agree"),
@@ -453,6 +470,7 @@ APPENDED = [
     ("import -e x.npy -o OUT --step 3 --license other", 0, "OUT: exists; its title, source, license, encoder and label names stay"),
     ("import -e x.npy -o OUT --step 4 --encoder other", 0, "OUT: exists; its title, source, license, encoder and label names stay"),
     ("import -e x.npy -o OUT --step 5 -l y.npy --label-names ids.txt", 3, "y.npy: label 0 of row 0 differs from|OUT"),
+    ("import -e x.npy -o OUT --step 6 --zero-rows skip", 0, ""),
     ("import --queries q.npy --corpus x.npy --qrels qrels.tsv -o PAIRS --step 0", 0, ""),
     ("import --queries q.npy --corpus x.npy -o PAIRS --step 1 --title other", 0, "PAIRS: exists; its title, source, license and encoder stay"),
     ("import --queries q.npy --corpus narrow.npy -o PAIRS --step 2", 3, "they must agree"),
@@ -482,6 +500,11 @@ def main():
         if not good or (fresh and "OUT" in words.split() and os.path.exists(names["OUT"]) != (code == 0)):
             failed += 1
             print(f"{words}: exit code {done.returncode}: {text}", file=sys.stderr)
+    for name in "unit", "later", "mixed", "queries":  # rows that all are of unit length are said to be
+        with h5py.File(f"{name}.h5") as f:
+            if bool(f.attrs["normalized"]) != (name == "unit"):
+                failed += 1
+                print(f"{name}.h5: normalized is {f.attrs['normalized']}", file=sys.stderr)
     print(f"{len(CASES) + len(APPENDED)} cases, {failed} failed")
     return bool(failed)
 

@@ -178,6 +178,23 @@ static void masses(void) {
             set("runs", row, "fn_mass", NAN);
 }
 
+// A metric over the past, of files without commits.
+static void past(const char *units) {
+    hn_table_free(&ctx, &results.runs);
+    figures_table(&ctx, &results.runs, "runs", "created commit sampler", "value");
+    for (int i = 0; i < 4; i++) {
+        figures_row(&ctx, &results.runs);
+        figures_text(&ctx, &results.runs, "created", i % 2 ? "2026-02-01T" : "2026-01-01T");
+        figures_text(&ctx, &results.runs, "commit", i % 2 ? "0123456789" : "");
+        figures_text(&ctx, &results.runs, "sampler", i < 2 ? "knn" : "uniform");
+        figures_reals(&ctx, &results.runs, "value %d", i);
+    }
+    HN_CHECK(&ctx, hn_results_set(&ctx, &results, "metric", "fn_ratio"));
+    HN_CHECK(&ctx, hn_results_set(&ctx, &results, "units", units));
+}
+static void past_plain(void) { past(""); }
+static void past_in_seconds(void) { past("s"); }
+
 // What a page has, as a text.
 static void render(const struct hn_page *page, char *out, size_t size) {
     snprintf(out, size, "%s|%s", page->said, page->note);
@@ -249,6 +266,8 @@ static const struct {
     {"pareto", some_unmeasured, NULL, "[", NULL},
     {"pareto", no_false_negatives, NULL, "nothing", NULL},
     {"fronts", some_unmeasured, NULL, "[", NULL},
+    {"history", past_plain, NULL, "<2026-01-01> <2026-02-01  0123456>", NULL},
+    {"history", past_in_seconds, NULL, "<2026-01-01> <2026-02-01  0123456>", NULL},
     {"hc-mass", masses, NULL, "<1>", "<2>"},
 };
 
@@ -257,13 +276,15 @@ static void notes(void) {
     begin();
     struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct hn_figure *f =
-            strcmp(cases[i].id, "accuracy") == 0 ? &hn_accuracy : hn_figure_find(cases[i].id);
+        const struct hn_figure *f = strcmp(cases[i].id, "accuracy") == 0 ? &hn_accuracy
+                                    : strcmp(cases[i].id, "history") == 0
+                                        ? &hn_history
+                                        : hn_figure_find(cases[i].id);
         CU_ASSERT_PTR_NOT_NULL_FATAL(f);
         results = figures_results(&ctx);
+        cases[i].change();
         {
             HN_SCOPE(&ctx);
-            cases[i].change();
             hn_page_begin(&ctx, page);
             page->settings = cases[i].settings;
             if (hn_page_fill(page, f, &results))

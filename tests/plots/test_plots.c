@@ -412,6 +412,12 @@ static void styles(void) {
     HN_CHECK_FAILS(&ctx,
                    hn_figure_draw(&ctx, figure, &r, folder, (struct hn_picture){"svg", style}),
                    HN_GNUPLOT, "set nonsense");
+    f = fopen(style, "w");
+    fwrite("set grid\0\n", 1, 10, f);
+    fclose(f);
+    HN_CHECK_FAILS(&ctx,
+                   hn_figure_draw(&ctx, figure, &r, folder, (struct hn_picture){"svg", style}),
+                   HN_USAGE, "style.gp is not a file of gnuplot commands");
     HN_CHECK_FAILS(
         &ctx, hn_figure_draw(&ctx, figure, &r, folder, (struct hn_picture){"svg", "/nowhere.gp"}),
         HN_USAGE, "/nowhere.gp");

@@ -41,6 +41,50 @@ static void round_trip(void) {
     end();
 }
 
+// What a file cannot hold is refused before it is there; histograms of other bins are not joined;
+// what looks like a number and is none stays a text.
+static void odd_parts(void) {
+    begin();
+    const char *const columns[] = {"row", "a/b"};
+    for (int i = 0; i < 2; i++) {
+        const struct hn_column column = {columns[i], HN_COLUMN_REAL, "1", "", HN_NEITHER};
+        struct hn_results r = fixture_results(&ctx, 0, 2);
+        fixture_columns(&ctx, &r.runs, &column, 1);
+        HN_CHECK_FAILS(&ctx, hn_results_write(&ctx, &r, in_folder("odd.h5")), HN_INTERNAL,
+                       "table runs: a column cannot be called ");
+        hn_results_free(&ctx, &r);
+    }
+    struct hn_results r = fixture_results(&ctx, 0, 2), back;
+    struct hn_table *t = hn_results_add_table(&ctx, &r);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+    HN_CHECK(&ctx, hn_table_init(&ctx, t, "x/y"));
+    HN_CHECK_FAILS(&ctx, hn_results_write(&ctx, &r, in_folder("odd.h5")), HN_INTERNAL,
+                   "a table cannot be called x/y");
+    CU_ASSERT(access(in_folder("odd.h5"), F_OK) != 0);
+    hn_results_free(&ctx, &r);
+    for (int i = 0; i < 3; i++) {
+        struct hn_results other = fixture_results(&ctx, 2, 2);
+        r = fixture_results(&ctx, 0, 2);
+        other.bin_lo -= i == 0 ? 0.5 : 0;
+        other.bin_hi -= i == 1 ? 0.5 : 0;
+        other.bin_lo += i == 2 ? 0.5 : 0;
+        HN_CHECK_FAILS(&ctx, hn_results_append(&ctx, &r, &other), HN_DATA, "cannot be merged");
+        hn_results_free(&ctx, &other);
+        hn_results_free(&ctx, &r);
+    }
+    static const char *const env[][2] = {{"n_cpu", "many"}, {"load_s", "1.5"}, {"n_none", ""}};
+    r = fixture_results(&ctx, 0, 2);
+    for (int i = 0; i < 3; i++)
+        HN_CHECK(&ctx, hn_results_set_env(&ctx, &r, env[i][0], env[i][1]));
+    HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("odd.h5")));
+    hn_results_free(&ctx, &r);
+    HN_CHECK(&ctx, hn_results_read(&ctx, in_folder("odd.h5"), &back));
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_STRING_EQUAL(hn_results_get_env(&back, env[i][0]), env[i][1]);
+    hn_results_free(&ctx, &back);
+    end();
+}
+
 // Rows read one by one from shards and joined are the file written at once.
 static void append_equals_whole(void) {
     begin();
@@ -293,6 +337,7 @@ static void failing_allocations(void) {
 }
 
 static const struct hn_test tests[] = {
+    {"odd parts", odd_parts},
     {"round_trip", round_trip},
     {"append_equals_whole", append_equals_whole},
     {"append_is_linear", append_is_linear},

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Times of several processes in one file: what is added, what the samples are, and how two such
 // files are compared.
+#include "core/text.h"
 #include "results/compare.h"
+#include "results/programs.h"
 #include "results/slowdown.h"
 #include "tests/measured_results.h"
 #include "tests/test.h"
@@ -234,10 +236,23 @@ static void test_programs(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-static const struct hn_test tests[] = {{"cost of a cell", test_cost_of_a_cell},
-                                       {"samples of processes", test_samples},
-                                       {"files of processes compared", test_compared},
-                                       {"not slower by luck", test_not_slower_by_luck},
-                                       {"cells of another program", test_programs}};
+// The programs of rows, the first eight with their numbers.
+static void test_many_programs(void) {
+    struct hn_program program[10];
+    const struct hn_programs all = {program, 10, 10}, one = {program, 1, 1}, few = {program, 2, 2};
+    for (int i = 0; i < 10; i++) {
+        program[i].rows = i + 1;
+        snprintf(program[i].text, sizeof program[i].text, "p%d", i);
+    }
+    CU_ASSERT_STRING_EQUAL(hn_programs_text(&one).text, "p0");
+    CU_ASSERT_STRING_EQUAL(hn_programs_text(&few).text, "p0 (1 row), p1 (2 rows)");
+    CU_ASSERT_PTR_NOT_NULL(strstr(hn_programs_text(&all).text, "p7 (8 rows) and 2 more"));
+    CU_ASSERT_PTR_NULL(strstr(hn_programs_text(&all).text, "p8"));
+}
+
+static const struct hn_test tests[] = {
+    {"many programs", test_many_programs},           {"cost of a cell", test_cost_of_a_cell},
+    {"samples of processes", test_samples},          {"files of processes compared", test_compared},
+    {"not slower by luck", test_not_slower_by_luck}, {"cells of another program", test_programs}};
 
 HN_TEST_MAIN("timing", tests)

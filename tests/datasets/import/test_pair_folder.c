@@ -78,7 +78,51 @@ static void test_relevance(void) {
     hn_fixture_remove(folder);
 }
 
+// Groups of queries, a line each; pairs to choose by that are relevant; a folder of lines of pairs,
+// whose texts have no ids.
+static void test_groups(void) {
+    static const struct {
+        const char *groups, *says; // NULL: read
+        int min_grade;
+    } cases[] = {{"a\nb\na\n", NULL, 1},
+                 {"a\nb\n", "groups.txt: 2 lines for 3 queries", 1},
+                 {"a\nb\na\nc\n", "groups.txt: 4 lines for 3 queries", 1},
+                 {"a\nb\n\xff\n", "groups.txt: line 3: is not UTF-8", 1},
+                 {"a\nb\na\n", "has no pair to choose by", 2}};
+    struct hn_pair_folder f;
+    put_files();
+    put("qrels/train.tsv", "q0\td0\t2\nq1\td1\t1\nq2\td3\t1\n");
+    put("qrels/test.tsv", "q1\td3\t2\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        HN_SCOPE(&ctx);
+        put("groups.txt", cases[i].groups);
+        struct hn_pair_folder_rules rules = {
+            .seed = 1, .min_grade = cases[i].min_grade, .valid = 0.5, .by_group = true};
+        bool found = false; // of equal relevance the draw decides which queries are kept
+        for (; rules.seed < 20 && !found; rules.seed++) {
+            enum hn_code code = read_with(rules, &f);
+            found = cases[i].says ? code == HN_DATA && strstr(ctx.message, cases[i].says)
+                                  : code == HN_OK && f.valid.start;
+        }
+        if (!found)
+            fprintf(stderr, "    case %d: %s\n", (int)i, ctx.message);
+        CU_ASSERT_TRUE(found);
+    }
+    char path[300];
+    snprintf(path, sizeof path, "%s/corpus.jsonl", folder);
+    CU_ASSERT_EQUAL(remove(path), 0);
+    HN_SCOPE(&ctx);
+    HN_CHECK_FAILS(&ctx,
+                   read_with((struct hn_pair_folder_rules){.min_grade = 1, .apart = true}, &f),
+                   HN_USAGE, "equal texts cannot be kept apart: its files have no ids");
+    HN_CHECK_FAILS(
+        &ctx, read_with((struct hn_pair_folder_rules){.min_grade = 1, .by_group = true}, &f),
+        HN_USAGE, "groups.txt has a line for each line of queries.jsonl, which it lacks");
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {
+    {"groups", test_groups},
     {"relevance", test_relevance},
 };
 HN_TEST_MAIN("pair_folder", tests)

@@ -174,6 +174,8 @@ static const struct reading readings[] = {
     {TEXT_FILE("l.txt", ""), {LABELS}, NULL, "l.txt"},
     // Bare values, and those behind a count of rows and of dimensions.
     {BYTES("b.u8bin", "\2\0\0\0\1\0\0\0\5\6"), {.skip = -1}, "2x1: 5 6", ""},
+    {BYTES("b.u8bin.crop_nb_2", "\2\0\0\0\1\0\0\0\5\6"), {.skip = -1}, "2x1: 5 6", ""},
+    {BYTES("b.u8bin.crop_nb_x", "\2\0\0\0\1\0\0\0\5\6"), {.skip = -1}, NULL, "crop_nb_x"},
     {BYTES("b.u8bin", "\2\0\0\0\1\0\0\0\5\6"), {.rows = 1}, "1x1: 5", ""},
     {BYTES("b.u8bin", "\3\0\0\0\1\0\0\0\5\6"), {.rows = 2}, "2x1: 5 6", ""},
     {BYTES("b.u8bin", "\3\0\0\0\1\0\0\0\5\6"),

@@ -125,11 +125,36 @@ static void beginnings(void) {
     end();
 }
 
+// The twin of a setting is an earlier one of its sampler with the same values in the same seeds.
+static void twins(void) {
+    static const struct {
+        double fn, hard;
+        int seeds[2], twin; // of setting 1
+    } second[] = {{0.2, 0.6, {0, 1}, 0},  {0.2, 0.6, {0, 2}, -1}, {0.3, 0.6, {0, 1}, -1},
+                  {0.2, 0.7, {0, 1}, -1}, {0.2, 0.5, {0, 1}, -1}, {NAN, 0.6, {0, 1}, -1}};
+    for (int none = 0; none < 2; none++)
+        for (size_t i = 0; i < sizeof second / sizeof *second; i++) {
+            struct hn_overview o;
+            begin();
+            for (int k = 0; k < 4; k++) {
+                struct cell c = at("walk", k < 2 ? k : second[i].seeds[k - 2],
+                                   k < 2 ? 0.2 : second[i].fn, k < 2 ? 0.6 : second[i].hard);
+                c.params = k < 2 ? "M=1" : "M=2";
+                c.fn = none && k < 2 ? NAN : c.fn;
+                put(&c, "ok");
+            }
+            make(&o);
+            struct hn_league p = league_of(&o);
+            CU_ASSERT_EQUAL(hn_league_twin(&p, 0), -1);
+            bool both_none = none && isnan(second[i].fn);
+            CU_ASSERT_EQUAL(hn_league_twin(&p, 1), none ? (both_none ? 0 : -1) : second[i].twin);
+            end();
+        }
+}
+
 static const struct hn_test tests[] = {
-    {"budgets", budgets},
-    {"nothing_to_take", nothing_to_take},
-    {"ties", ties},
-    {"beginnings", beginnings},
+    {"twins", twins}, {"budgets", budgets},       {"nothing_to_take", nothing_to_take},
+    {"ties", ties},   {"beginnings", beginnings},
 };
 
 HN_TEST_MAIN("league", tests)

@@ -164,6 +164,24 @@ static void test_long(void) {
 #define TEN ",,,,,,,,,,"
 #define WIDE_ROW "sampler,acc\nuniform" TEN TEN TEN TEN TEN TEN ",,,,,,,,,"
 
+static bool is_any(const void *of, const char *name) {
+    (void)of;
+    return *name != '\0';
+}
+
+static void test_many_columns(void) {
+    const struct hn_outcome_match match = {"", "", is_any, find_kind, NULL};
+    struct hn_outcome u;
+    char text[1000];
+    int at = snprintf(text, sizeof text, "k");
+    hn_context_init(&ctx, 1);
+    for (int k = 0; k < 64; k++)
+        at += snprintf(text + at, sizeof text - (size_t)at, ",k%d", k);
+    HN_SCOPE(&ctx);
+    HN_CHECK_FAILS(&ctx, hn_outcome_read_as(&ctx, "acc.csv", text, &match, &u), HN_DATA,
+                   "acc.csv: has more than 64 columns");
+}
+
 static void test_refused(void) {
     static const struct {
         const char *text, *says;
@@ -246,10 +264,9 @@ static void test_params(void) {
     end();
 }
 
-static const struct hn_test tests[] = {{"rows of settings", test_rows},
-                                       {"a long table", test_long},
-                                       {"refused", test_refused},
-                                       {"rank correlation", test_correlation},
-                                       {"options and columns of a row", test_params}};
+static const struct hn_test tests[] = {
+    {"rows of settings", test_rows},        {"a long table", test_long},
+    {"many columns", test_many_columns},    {"refused", test_refused},
+    {"rank correlation", test_correlation}, {"options and columns of a row", test_params}};
 
 HN_TEST_MAIN("outcome", tests)

@@ -186,6 +186,27 @@ static void named(void) {
             CU_ASSERT_EQUAL(hn_overview_is_named(&o, s, cases[k].name), cases[k].fits[s % 4]);
     CU_ASSERT(hn_overview_is_named(&o, 1, NULL));
     end();
+    // Names that are no setting's: those there are, at most twelve.
+    begin();
+    for (int k = 0; k < 15; k++) {
+        char params[16];
+        snprintf(params, sizeof params, "M=%d", k);
+        struct cell c = at("walk", 0, 0.1, 0.5);
+        c.params = params;
+        c.m = k;
+        put(&c, k == 3 ? "failed" : "ok");
+    }
+    HN_CHECK(&ctx, hn_overview_check_names(&ctx, &results, "walk M=1, walk M=14"));
+    HN_CHECK(&ctx, hn_overview_check_names(&ctx, &results, "walk M=1.0"));
+    HN_CHECK_FAILS(&ctx, hn_overview_check_names(&ctx, &results, "walk M=3"), HN_USAGE,
+                   "--settings: no setting is 'walk M=3'; there are: walk M=0; walk M=1; ");
+    HN_CHECK_FAILS(&ctx, hn_overview_check_names(&ctx, &results, "knn"), HN_USAGE,
+                   "walk M=11; and 3 more");
+    HN_CHECK_FAILS(&ctx, hn_overview_check_names(&ctx, &results, "walk M=x"), HN_USAGE,
+                   "no setting is 'walk M=x'");
+    HN_CHECK_FAILS(&ctx, hn_overview_check_names(&ctx, &results, " , "), HN_USAGE,
+                   "--settings names no setting; write them as tables do");
+    end();
 }
 
 // A default is shown where another row of the sampler has the option otherwise.
