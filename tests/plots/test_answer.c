@@ -311,6 +311,39 @@ static void too_many_false(void) {
          "At most");
 }
 
+// Of many samplers with one thing in common the first six are named.
+static void many_named(void) {
+    enum { SAMPLERS = 9, OTHER_SEEDS = 0, NO_HARDNESS, FEW_ANCHORS, KINDS };
+    static const char *const says[KINDS] = {
+        "No seed has values of Uniform and of these, so they are not compared: s0, s1, s2, s3, s4, "
+        "s5 and 3 more.",
+        "these have no hardness: s0 (1 of 3 seeds), s1 (1 of 3 seeds)",
+        "the mean over the anchors that have a true negative: of "};
+    static char name[SAMPLERS][8];
+    for (int kind = 0; kind < KINDS; kind++) {
+        begin();
+        for (int seed = 0; seed < 3; seed++) {
+            struct cell c = at("uniform", seed, 0.1, 0.5);
+            put(&c);
+            c = at("knn", seed, 0.12, 0.7);
+            put(&c);
+            for (int i = 0; i < SAMPLERS; i++) {
+                snprintf(name[i], sizeof name[i], "s%d", i);
+                c = at(name[i], seed + (kind == OTHER_SEEDS ? 5 : 0), 0.11, 0.6 + 0.001 * i);
+                c.hard = kind == NO_HARDNESS && seed == 0 ? NAN : c.hard;
+                c.anchors = kind == FEW_ANCHORS ? 0.9 : 1;
+                put(&c);
+            }
+        }
+        char *text = opening();
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, " and 3 more."));
+        if (!strstr(text, says[kind]))
+            fprintf(stderr, "no \"%s\" in %s\n", says[kind], text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, says[kind]));
+        free(text);
+    }
+}
+
 // Whole batches and negatives of each anchor, and batch sizes, are apart; without labels or without
 // Uniform nothing is said of an excess.
 static void unlike_things(void) {
@@ -541,6 +574,7 @@ static const struct hn_test tests[] = {
     {"measures", measures},
     {"without_true_negatives", without_true_negatives},
     {"few_anchors", few_anchors},
+    {"many named", many_named},
     {"few_seeds", few_seeds},
     {"twins", twins},
     {"twins that learn", twins_that_learn},

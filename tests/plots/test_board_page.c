@@ -116,5 +116,39 @@ static void trained(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-static const struct hn_test tests[] = {{"many", many}, {"trained", trained}};
+// Labels of more points at one place than there are places around it stand on one another.
+static void crowded(void) {
+    static struct made m;
+    struct hn_board_outcome u;
+    char text[400];
+    int at_end = snprintf(text, sizeof text, "entry,acc\nuniform,1\n");
+    hn_context_init(&ctx, 1);
+    make_many(&m);
+    for (int i = 0; i < ENTRIES_MAX; i++) {
+        at_end += snprintf(text + at_end, sizeof text - (size_t)at_end, "%s,2\n", m.entry[i].name);
+        for (int k = 0; k < 3; k++)
+            for (int e = 0; e < ENCODERS; e++)
+                *at(&m, i, k, e) = 1;
+    }
+    add_shares(&m);
+    {
+        HN_SCOPE(&ctx);
+        HN_CHECK(&ctx, read_trained(&m, text, &u));
+        char *page = page_of(&m, &u);
+        expect(page,
+               "Rank correlation over 14 entries, with its 95 % interval: with the excess none",
+               HN_BOARD_MEASURES);
+        char *picture = strstr(page, "acc less Uniform's");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(picture);
+        *picture = '\0';
+        char *begin = picture;
+        while (begin > page && strncmp(begin, "<figure", 7) != 0)
+            begin--;
+        expect(begin, "e&#60;", 2 * ENTRIES_MAX); // a label and a title each
+        free(page);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static const struct hn_test tests[] = {{"crowded", crowded}, {"many", many}, {"trained", trained}};
 HN_TEST_MAIN("board_page", tests)

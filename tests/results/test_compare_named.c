@@ -210,6 +210,32 @@ static void test_said(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// The last step of each of two data sets of a file.
+static void test_two_data(void) {
+    hn_context_init(&ctx, 1);
+    struct checkpoint was[] = {{"a.h5", "aa", 1, 2, 0.1, 0},
+                               {"b.h5", "cc", 1, 2, 0.3, 0},
+                               {"a.h5", "ab", 3, 2, 0.2, 0}},
+                      is[] = {{"a.h5", "bb", 5, 2, 0.2, 0}, {"b.h5", "dd", 2, 2, 0.3, 0}};
+    struct hn_results a = empty(), b = empty();
+    for (int i = 0; i < 3; i++)
+        add_checkpoint(&a, &was[i], NULL);
+    for (int i = 0; i < 2; i++)
+        add_checkpoint(&b, &is[i], NULL);
+    {
+        HN_SCOPE(&ctx);
+        struct hn_comparison c = compared(&a, &b, "fn_ratio:=0.01");
+        CU_ASSERT_EQUAL(c.settings, 2 * SETTINGS);
+        CU_ASSERT_EQUAL(c.matched, 4 * SETTINGS);
+        CU_ASSERT_EQUAL(c.end, HN_COMPARE_PASS);
+        CU_ASSERT(strstr(c.said_first, "a.h5: step 3 of SHA-256 ab... against step 5 of bb...") &&
+                  strstr(c.said_first, "b.h5: step 1 of SHA-256 cc... against step 2 of dd..."));
+    }
+    hn_results_free(&ctx, &a);
+    hn_results_free(&ctx, &b);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // More changes than are kept: those that failed are, however late they come.
 static void test_many(void) {
     enum { SEEDS = 104 }; // of ten settings
@@ -293,7 +319,8 @@ static void test_rates(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"pairs", test_pairs}, {"lost", test_lost},   {"said", test_said},
+    {"pairs", test_pairs}, {"lost", test_lost},
+    {"said", test_said},   {"two data sets", test_two_data},
     {"many", test_many},   {"rates", test_rates},
 };
 
