@@ -1,100 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Computations in parts, shared by processes that this test plays one after the other: the same
 // results, bit for bit, and the same counts of work, as of one that computes everything.
-#include "core/parts.h"
 #include "core/sweep/sinks.h"
+#include "tests/parts_player.h"
 #include "tests/samplers/every_sampler.h"
 
-enum { ITEMS = 1800, DIM = 48, BATCH = 30, STORED_MAX = 400 };
-
-// What processes have found so far, for all to see: keys, and bytes of parts.
-struct store {
-    struct stored {
-        char key[HN_DIGEST_TEXT];
-        int64_t part;
-        char *data;
-        int64_t n;
-    } stored[STORED_MAX];
-    int n;
-};
-
-// One of `of` processes.
-struct player {
-    struct hn_parts parts;
-    struct store *store;
-    int64_t part, of, next, n;
-    char key[HN_DIGEST_TEXT];
-    int64_t computations, computed;
-    int64_t cut; // bytes that are missing at the end of what `get` gives
-};
-
-static const struct stored *find(const struct player *p, int64_t part) {
-    for (int i = 0; i < p->store->n; i++)
-        if (p->store->stored[i].part == part && strcmp(p->store->stored[i].key, p->key) == 0)
-            return &p->store->stored[i];
-    return NULL;
-}
-
-static enum hn_code begin(struct hn_context *ctx, void *self, const char *key, int64_t parts) {
-    struct player *p = self;
-    (void)ctx;
-    snprintf(p->key, sizeof p->key, "%s", key);
-    p->n = parts;
-    p->next = p->part;
-    p->computations++;
-    return HN_OK;
-}
-
-static int64_t next(void *self) {
-    struct player *p = self;
-    for (; p->next < p->n; p->next += p->of)
-        if (!find(p, p->next)) {
-            p->next += p->of;
-            return p->next - p->of;
-        }
-    return HN_PARTS_NONE;
-}
-
-static enum hn_code put(struct hn_context *ctx, void *self, int64_t part,
-                        const struct hn_bytes *found) {
-    struct player *p = self;
-    (void)ctx;
-    CU_ASSERT_FATAL(p->store->n < STORED_MAX && !find(p, part));
-    struct stored *s = &p->store->stored[p->store->n++];
-    *s = (struct stored){.part = part, .data = malloc((size_t)found->n + 1), .n = found->n};
-    snprintf(s->key, sizeof s->key, "%s", p->key);
-    if (found->n > 0)
-        memcpy(s->data, found->data, (size_t)found->n);
-    p->computed++;
-    return HN_OK;
-}
-
-static enum hn_code end(struct hn_context *ctx, void *self, enum hn_code code) {
-    const struct player *p = self;
-    for (int64_t part = 0; part < p->n && !code; part++)
-        if (!find(p, part))
-            code = hn_fail(ctx, HN_WAITING, "part %lld is missing", (long long)part);
-    return code;
-}
-
-static enum hn_code get(struct hn_context *ctx, void *self, int64_t part, struct hn_bytes *out) {
-    const struct player *p = self;
-    const struct stored *s = find(p, part);
-    int64_t n = hn_max(0, s->n - p->cut);
-    return hn_bytes_append(ctx, out, s->data, n);
-}
-
-static void player_open(struct player *p, struct store *store, int64_t part, int64_t of) {
-    *p = (struct player){.store = store, .part = part, .of = of};
-    p->parts = (struct hn_parts){
-        .self = p, .begin = begin, .next = next, .put = put, .end = end, .get = get};
-}
-
-static void store_free(struct store *store) {
-    for (int i = 0; i < store->n; i++)
-        free(store->stored[i].data);
-    store->n = 0;
-}
+enum { ITEMS = 1800, DIM = 48, BATCH = 30 };
 
 // Runs `work` as `of` processes that go through it in turn until one comes to its end, and a last
 // one, which computes nothing. The number of rounds that took.
@@ -296,6 +207,78 @@ static void test_damaged(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// One sink, or a sampler: the first words of a part say how many follow.
+struct one {
+    const struct hn_sink_type *sink;
+    const char *sampler, *settings;
+    struct hn_items *items;
+};
+
+static enum hn_code run_one(struct hn_context *ctx, void *data) {
+    const struct one *one = data;
+    if (one->sampler) {
+        struct sampling s = {.items = one->items, .name = one->sampler, .settings = one->settings};
+        enum hn_code code = sample(ctx, &s);
+        if (s.open)
+            sampled_close(ctx, &s.sampled);
+        return code;
+    }
+    struct hn_sweep sweep = {.x = one->items->x1, .y = one->items->x2};
+    struct hn_lse lse = {.temperature = temperatures, .n = 1};
+    struct hn_extrema extrema = {.skip_self = true};
+    hn_sweep_add(&sweep, one->sink, one->sink == &hn_lse_sink ? (void *)&lse : (void *)&extrema,
+                 HN_SIDE_ROWS);
+    enum hn_code code = hn_sweep_run(ctx, &sweep);
+    hn_lse_free(ctx, &lse);
+    hn_extrema_free(ctx, &extrema);
+    return code;
+}
+
+// Words that no part begins with, more bytes than it has, and fewer: bad data.
+static void test_wrong_words(void) {
+    enum { WORD = sizeof(int64_t), LENGTH = 6 * WORD + WORD };
+    static const struct {
+        int64_t at, word;
+    } ranges[] = {{0, -1}, {0, ITEMS + 2}, {WORD, ITEMS + 1}, {WORD, INT64_MAX}},
+      // of gcbs: words of segments, close pairs, and the length of the first segment
+        counts[] = {{0, 1}, {0, INT64_MAX / 4}, {WORD, INT64_MAX / 4}, {LENGTH, -1}};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    static struct store store;
+    struct hn_items items = anchored_items(&ctx, ITEMS, DIM, 10, true, 4);
+    const struct one cases[] = {{&hn_lse_sink, .items = &items},
+                                {&hn_extrema_sink, .items = &items},
+                                {.sampler = "gcbs", .settings = "quantile=0.99", .items = &items}};
+    int64_t live = ctx.memory.live;
+    for (int c = 0; c < 3; c++) {
+        struct player player;
+        struct one one = cases[c];
+        player_open(&player, &store, 0, 1);
+        ctx.parts = &player.parts;
+        HN_CHECK(&ctx, run_one(&ctx, &one));
+        player.changes = true;
+        for (int k = 0; k < 4; k++) {
+            player.at = c < 2 ? ranges[k].at : counts[k].at;
+            player.word = c < 2 ? ranges[k].word : counts[k].word;
+            HN_CHECK_FAILS(&ctx, run_one(&ctx, &one), HN_DATA, "part of a computation");
+        }
+        player.changes = false;
+        player.more = WORD;
+        HN_CHECK_FAILS(&ctx, run_one(&ctx, &one), HN_DATA, "part of a computation");
+        player.more = 0;
+        for (int64_t kept = 0; kept < 8 * WORD; kept += 6) {
+            player.cut = store.stored[0].n - kept;
+            HN_CHECK_FAILS(&ctx, run_one(&ctx, &one), HN_DATA, "part of a computation");
+        }
+        player.cut = 0;
+        HN_CHECK(&ctx, run_one(&ctx, &one));
+        CU_ASSERT_EQUAL(ctx.memory.live, live);
+        store_free(&store);
+    }
+    ctx.parts = NULL;
+    anchored_items_free(&ctx, &items);
+}
+
 static int64_t parts_of(double multiplications, int64_t coarse, int64_t blocks) {
     const struct hn_cut cut = {
         .multiplications = multiplications, .coarse = coarse, .rows = 64 * blocks - 1, .block = 64};
@@ -332,10 +315,8 @@ static void test_counts(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"samplers", test_samplers},
-    {"sinks", test_sinks},
-    {"damaged bytes", test_damaged},
-    {"counts", test_counts},
+    {"samplers", test_samplers},       {"sinks", test_sinks},   {"damaged bytes", test_damaged},
+    {"wrong words", test_wrong_words}, {"counts", test_counts},
 };
 
 HN_TEST_MAIN("parts", tests)
