@@ -111,6 +111,7 @@ new = [s for s in c["settings"] if s["refined"]]
 assert 0 < len(new) <= 6 and all(s["seeds"] > 0 for s in new), new
 assert len({s["job"] for s in c["settings"]}) == len(c["settings"])'
     expect "no points: Uniform or its like" 0 '0 points above Uniform|Uniform will do' choose s.h5 -c grid.yaml --max-excess 0 "${quick[@]}"
+    expect "one point" 0 "budget of [0-9.]+ %: 1 point above Uniform's" choose s.h5 -c grid.yaml --max-excess 1 "${quick[@]}"
     expect "the answer names the excess" 0 "budget of [0-9.]+ %: 7 points above Uniform's [0-9.]+ \\+- [0-9.]+ %\\)" choose s.h5 -c grid.yaml --max-excess 7 "${quick[@]}"
     expect "on the edge, within" 0 'on the edge of the budget of 20\.1 %' choose s.h5 -c grid.yaml --max-fn 0.201 "${quick[@]}"
     expect "on the edge, above" 0 'borderline false negatives: mosaic: \{pool: 300\} \(19\.' choose s.h5 -c grid.yaml --max-fn 0.192 "${quick[@]}"
@@ -155,6 +156,9 @@ test_budgets() {
     check "and one budget was given" says 'Raise --max-fn\. Intervals .*\. Ruled out: '
     printf 'samplers: [uniform, {uniform: {draw: iid}}]\n' >u.yaml
     expect "Uniform will do" 0 'Uniform will do' choose s.h5 -c u.yaml "${quick[@]}"
+    expect "two budgets for nothing" 0 'No setting is within the budget: .*\. Raise --max-fn or --max-cost\.' \
+        choose s.h5 -c grid.yaml --max-fn 0.001 --max-cost 1e-9 --step-ms 1 "${quick[@]}"
+    expect "an excess, and no time" 0 'Raise --max-excess or --max-cost\.' choose s.h5 -c grid.yaml --max-excess 0 --max-cost 1e-9 --step-ms 1 "${quick[@]}"
     expect "no time for anything" 0 'No setting is within the budget\. Raise --max-cost\.' choose s.h5 -c grid.yaml --max-cost 1e-9 --step-ms 1 "${quick[@]}"
     if with_python "one class"; then
         "$python" -c "import numpy as np
@@ -175,6 +179,7 @@ test_without_labels() {
     with_python "choose without labels" || return 0
     spoiled s.h5 n.h5 "f['labels'][...] = -1; f.attrs.pop('content_sha256', None)"
     expect "no labels, no prior" 2 'no labels.*--classes' choose n.h5 -c grid.yaml --max-fn 0.3 "${quick[@]}"
+    expect "no labels, and an excess" 2 'no labels.*--classes' choose n.h5 -c grid.yaml --max-excess 3 "${quick[@]}"
     expect "no labels, no budget" 0 'mean cosine of negatives' choose n.h5 -c grid.yaml "${quick[@]}"
     expect "a bound by the prior" 0 'as a bound, assuming 5 classes of equal size and that pairs of higher cosine' choose n.h5 --max-fn 0.6 --classes 5 "${quick[@]}" --checks 1
     check "unequal classes are not bounded" says 'Classes of unequal size .*the bound is too low'
