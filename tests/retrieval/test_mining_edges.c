@@ -67,6 +67,33 @@ static void test_bounds_stay(void) {
     EXPECT_IDS(&data, &o, 4);
 }
 
+// Of two positives, of scores 1 and 0, margins are taken from the lower one, the higher one or .5.
+static void test_which_positive(void) {
+    struct hn_judgement known[] = {{0, 0, 1}, {0, 2, 1}};
+    struct hn_retrieval_data data = {.rows = {{line_q, 1, 2, 2}, {line_p, 5, 2, 2}}};
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, hn_qrels_build(&ctx, known, 2, 1, &data.qrels));
+    struct hn_mine_options o = three();
+    o.absolute_margin = 0;
+    EXPECT_IDS(&data, &o, 3, 4);
+    o.positive = HN_POSITIVE_MAX;
+    EXPECT_IDS(&data, &o, 1, 3, 4);
+    o.positive = HN_POSITIVE_MEAN;
+    EXPECT_IDS(&data, &o, 1, 3, 4);
+    o.absolute_margin = .25;
+    EXPECT_IDS(&data, &o, 3, 4);
+    o.positive = HN_POSITIVE_MAX;
+    EXPECT_IDS(&data, &o, 1, 3, 4);
+    // A window that holds fewer ranks than are wanted.
+    struct hn_miner m;
+    o.min_rank = 4;
+    o.max_rank = 3;
+    HN_CHECK_FAILS(&ctx, hn_miner_open(&ctx, &data, &o, "test", &m), HN_USAGE,
+                   "ranks 4 to 3 hold fewer than the 3 negatives wanted");
+}
+
 static void test_without_positives(void) {
     struct hn_retrieval_data data;
     struct hn_mine_options o = three();
@@ -423,6 +450,7 @@ static void test_grades_of_copies(void) {
 
 static const struct hn_test tests[] = {
     {"bounds_stay", test_bounds_stay},
+    {"which positive", test_which_positive},
     {"without_positives", test_without_positives},
     {"judged_negatives", test_judged_negatives},
     {"other_scores", test_other_scores},

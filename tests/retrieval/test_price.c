@@ -271,6 +271,10 @@ static void test_risk(void) {
         }
     const struct hn_share_evidence none = {NAN, NAN, NAN};
     CU_ASSERT_EQUAL(hn_evidence_risk(&none, 1), 1);
+    const struct hn_share_evidence certain = {.share = .02}, vague = {.share = .02, INFINITY};
+    CU_ASSERT_EQUAL(hn_evidence_risk(&certain, .02), 0);
+    CU_ASSERT_EQUAL(hn_evidence_risk(&certain, .019), 1);
+    CU_ASSERT_EQUAL(hn_evidence_risk(&vague, 1), 1);
 }
 
 // A setting of n judged pairs of which x are false.
