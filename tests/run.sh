@@ -19,7 +19,7 @@ export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
 
 # The long ones, longest first: scripts of the command line, and unit suites that `check` leaves out.
 scripts="inject random_jobs yours board cli import retrieval choose sample regress rows faults strangers memory train page reproduce torture kills guides python hostile install workflows"
-long="commands run_memory estimate run run_values age job_hostile figures report images store probe image_tasks topk snapshot_faults study_run every_task training training_memory screen_series screen fuzz text_exact wl weighting page_layout halving judged_pairs captions slowdown fronts compare gcbs_threshold option parts every_study claims_judge spearman"
+long="commands run_memory estimate run run_values age job_hostile figures report images store probe image_tasks topk snapshot_faults study_run every_task training training_memory screen_series screen fuzz text_exact wl weighting page_layout halving judged_pairs captions slowdown fronts compare history report_cases compare_named gcbs_threshold option parts every_study claims_judge spearman"
 
 # The command of a suite.
 command_of() {
