@@ -49,38 +49,45 @@ enum hn_code hn_checksum_write(struct hn_context *ctx, const char *path) {
     return good ? HN_OK : hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(reason));
 }
 
-enum finding { NONE, FITS, DAMAGED };
+enum finding { NONE, FITS, DAMAGED, UNREAD }; // UNREAD: errno says why
 
 static enum finding look(int fd, int64_t size) {
     char checksum[CHECKSUM], digest[HN_DIGEST_TEXT];
-    if (size < CHECKSUM || pread(fd, checksum, CHECKSUM, size - CHECKSUM) != CHECKSUM ||
-        memcmp(checksum, word, WORD) != 0)
+    if (size < CHECKSUM)
         return NONE;
-    return digest_file(fd, size - CHECKSUM, digest) &&
-                   memcmp(checksum + WORD, digest, HN_DIGEST_TEXT - 1) == 0
-               ? FITS
-               : DAMAGED;
+    if (pread(fd, checksum, CHECKSUM, size - CHECKSUM) != CHECKSUM)
+        return UNREAD;
+    if (memcmp(checksum, word, WORD) != 0)
+        return NONE;
+    if (!digest_file(fd, size - CHECKSUM, digest))
+        return UNREAD;
+    return memcmp(checksum + WORD, digest, HN_DIGEST_TEXT - 1) == 0 ? FITS : DAMAGED;
 }
 
 enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path, bool *there) {
     struct stat about;
-    enum finding finding = NONE;
+    enum finding finding = UNREAD;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     *there = false;
     if (fd < 0)
         return HN_OK;
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
-        finding = look(fd, about.st_size);
+    errno = 0;
+    if (fstat(fd, &about) == 0)
+        finding = S_ISREG(about.st_mode) ? look(fd, about.st_size) : NONE;
+    int reason = errno;
     (void)close(fd);
     *there = finding != NONE;
-    bool good = finding != DAMAGED;
-    if (!good && hn_file_lock_fault(path) == EWOULDBLOCK)
+    if (finding == NONE || finding == FITS)
+        return HN_OK;
+    if (hn_file_lock_fault(path) == EWOULDBLOCK)
         return hn_file_fail_locked(ctx, path);
-    return good ? HN_OK
-                : hn_fail(ctx, HN_DATA,
-                          "%s: the file is damaged: its SHA-256 is not the one it was sealed with; "
-                          "make or copy it again",
-                          path);
+    if (finding == UNREAD)
+        return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", path,
+                       reason ? strerror(reason) : "it ends early");
+    return hn_fail(ctx, HN_DATA,
+                   "%s: the file is damaged: its SHA-256 is not the one it was sealed with; make "
+                   "or copy it again",
+                   path);
 }
 
 bool hn_checksum_fits(const char *bytes, int64_t size) {

@@ -398,9 +398,9 @@ class Injector:
             wrong.append("a message not meant for people")
         if partly and None in now.values():
             wrong.append("results that cannot be read")
-        if not whole and not partly and now != old and what != "rename":
+        if not whole and not partly and now != old and "rename" not in what:
             wrong.append(f"neither the old files nor the new ones: {[o for o in now if now[o] != old[o]]}")
-        if what == "rename" and any(now[o] not in (old[o], want["outputs"][o]) for o in now):
+        if "rename" in what and any(now[o] not in (old[o], want["outputs"][o]) for o in now):
             wrong.append("a file is neither the old one nor the new one")
         left = [f for _, _, files in os.walk("out") for f in files if ".tmp-" in f]
         if left:
