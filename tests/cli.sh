@@ -237,7 +237,10 @@ test_run() {
     OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=0 expect "mpirun without --mpi" 0 'note: mpirun started 3 .*--mpi' run -c j.yaml -o noted
     OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=1 expect "mpirun without --mpi: the other ranks" 0 '' run -c j.yaml -o noted
     check "mpirun without --mpi: said once" test "$(grep -c mpirun err)" = 0
-    ldd "$hardneg" | grep -q libmpi || for c in run train; do expect "$c --mpi of a program without MPI" 2 'without MPI: make MPI=1' $c --mpi -c j.yaml -o nompi; done
+    ldd "$hardneg" | grep -q libmpi || {
+        for c in run train; do expect "$c --mpi of a program without MPI" 2 'without MPI: make MPI=1' $c --mpi -c j.yaml -o nompi; done
+        expect "mine --mpi of a program without MPI" 2 'without MPI: make MPI=1' mine s.h5 --mpi -o nompi.jsonl
+    }
     expect "a folder that no rank wants" 2 '--output: only with --mpi' bench sgemm --n 100 -o nompi
     expect "plot" 0 '' plot noted/results.h5 -o noted/figs
     check "figures with data and script" test "$(find noted/figs -name '*.svg' -size +0 | wc -l)" -gt 0

@@ -101,7 +101,7 @@ INPUTS = {"job.yaml": ["job.yaml", "s.h5"], "train.yaml": ["train.yaml", "graph/
           "@/s.h5": ["out/s.h5"], "@": ["out/results.h5"], "trained": ["trained/results.h5", "trained/job.yaml"], "earlier": ["earlier/results.h5"],
           "suite.yaml": ["suite.yaml", "s.h5", "s2.h5"], "z.npz:y": ["z.npz"], "--data=s.h5": ["s.h5"],
           "graph": ["graph/graph.features", "graph/graph.edges", "graph/graph.split"]}
-NAMED = r"[\w/]+\.(h5|npy|jsonl|tsv|csv|html|yaml|xml|md|tex|json|txt|npz|cell|features|edges|split|gp|svg|pdf)\b|\b(out|page|part[12])(/|:|\b)|memory|standard output"
+NAMED = r"[\w/]+\.(h5|npy|jsonl|tsv|csv|html|yaml|xml|md|tex|json|txt|npz|cell|features|edges|split|gp|svg|pdf)\b|\b(out|page|part[12]|graph)(/|:|\b)|memory|standard output"
 
 
 class Place:

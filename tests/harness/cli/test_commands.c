@@ -592,7 +592,6 @@ static const struct {
      "figure pareto needs hardness"},
     {"export stopped --csv", HN_DATA, "stopped: its run has not finished a cell yet"},
     {"status none", HN_DATA, "none: no run was begun here, nor in folders of it"},
-    {"mine r.h5 -o out/m.jsonl --mpi", HN_USAGE, "--mpi"},
     {"mine r.h5 -o out/m.jsonl --rows 3/2", HN_USAGE, "--rows 3/2: give part i of n as i/n"},
     {"reproduce bs-fig4 --data none", HN_USAGE, "none"},
     {"paper price.h5 -o out", HN_DATA, "there is nothing for a paper"},
