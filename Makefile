@@ -129,8 +129,8 @@ tsan: ## unit tests under the thread sanitizer
 
 # Threads may lose counts, of which only whether they are 0 is read; atomic ones take three times as long. Counts lie
 # beside the objects in whatever folder a program runs: these are compiled under the name of this one.
-coverage: ## lines and branches that WHAT=check, suites or all (the default) of the tests reach, with memory lacking at every call stack, by module; what they miss in build/coverage/missed.txt
-	$(Q)./deps.sh build test
+coverage: ## lines and branches that WHAT=check, suites or all (the default) of the tests reach, by module, with memory lacking at every call stack, and INJECT=3 failing calls of a kind and command; MPI=1: ranks, too; the rest in build/coverage/missed.txt
+	$(Q)./deps.sh build test $(if $(MPI),mpi)
 	$(again) run-coverage BUILD=$(BUILD)/coverage CFLAGS="-O1 -g -fno-inline" SANITIZE="--coverage -fprofile-update=single" CPPFLAGS="-include tests/coverage.h" compile='$$(CC)'
 
 threads: ## the smoke job on four threads under the thread sanitizer
@@ -240,7 +240,7 @@ run-sanitized: $(suites)
 run-coverage: $(program) $(shared) $(suites)
 	$(Q)find $(BUILD) -name '*.gcda' -delete
 	$(Q)HN_STACKS=1 SUITE_LIMIT=5400 COMPILE='$(CC) $(all_cflags) $(cppflags)' LINK='$(ldflags) -lcunit $(libs)' tests/run.sh $(BUILD) $(or $(WHAT),all) || true
-	$(Q)tests/inject.py $(program) --most $(or $(INJECT),0) --kinds reading,hdf5,libc,later || true
+	$(Q)tests/inject.py $(program) --most $(or $(INJECT),3) --kinds reading,hdf5,libc,later || true
 	$(if $(MPI),$(Q)tests/mpi.sh $(program) || true)
 	$(Q)tests/coverage.py $(BUILD) >$(BUILD)/missed.txt
 
