@@ -396,7 +396,7 @@ class Injector:
             wrong.append("a sentence that names no file")
         if re.search(r"HDF5-DIAG|\(null\)|Sanitizer", text):
             wrong.append("a message not meant for people")
-        if partly and None in now.values():
+        if done.returncode == 4 and partly and None in now.values():
             wrong.append("results that cannot be read")
         if not whole and not partly and now != old and "rename" not in what:
             wrong.append(f"neither the old files nor the new ones: {[o for o in now if now[o] != old[o]]}")
