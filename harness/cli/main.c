@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -30,14 +31,30 @@ static volatile sig_atomic_t stop_requested;
 static _Atomic int64_t stop_requested_ms;
 
 // Set by what jansson allocates with: it leaves out of a document what it has no memory for, and
-// its callers do not look. Outputs do before they are whole.
+// its callers do not look. Outputs do before they are whole; until then documents are whole by a
+// reserve.
 static _Atomic bool json_lacked;
+static _Atomic size_t json_reserved;
+static _Alignas(max_align_t) char json_reserve[1 << 20];
 
 static void *allocate_json(size_t size) {
     void *memory = malloc(size);
-    if (!memory)
-        json_lacked = true;
-    return memory;
+    if (memory)
+        return memory;
+    const size_t step = _Alignof(max_align_t);
+    size_t at = atomic_fetch_add(&json_reserved, (size + step - 1) / step * step);
+    json_lacked = true;
+    if (at < sizeof json_reserve && size <= sizeof json_reserve - at)
+        return json_reserve + at;
+    static const char said[] = "hardneg: out of memory\n";
+    (void)!write(STDERR_FILENO, said, sizeof said - 1);
+    _exit(hn_exit_code(HN_MEMORY));
+}
+
+static void free_json(void *memory) {
+    const char *at = memory;
+    if (at < json_reserve || at >= json_reserve + sizeof json_reserve)
+        free(memory);
 }
 
 // The first one asks to stop, a later one ends the program at once.
@@ -278,7 +295,7 @@ int main(int argc, char **argv) {
     hn_context_init(&ctx, 0);
     ctx.stop = &stop_requested;
     ctx.lacked = &json_lacked;
-    json_set_alloc_funcs(allocate_json, free);
+    json_set_alloc_funcs(allocate_json, free_json);
     hn_host_limit_memory(&ctx, hn_host_memory(), 1); // commands with --memory set their own
     if (check_stack(&ctx) || hn_columns_check(&ctx, NULL))
         return report(&ctx, "start", ctx.code);
