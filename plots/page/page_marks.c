@@ -188,7 +188,8 @@ static void find_position(const struct placement *p, struct hn_word *m, double w
     const struct frame *f = &p->frame;
     double x = across(f, m->x), y = upward(f, m->y), min = INFINITY;
     struct hn_word best = *m, trial = *m;
-    for (double distance = nearest; distance < fmin(min, reach); distance += farther)
+    double distance = nearest;
+    while (distance < fmin(min, reach)) {
         for (int i = 0; i < DIRECTIONS; i++) {
             const struct hn_rectangle r =
                 toward(f, x, y, 2 * M_PI * i / DIRECTIONS, distance, width);
@@ -203,6 +204,8 @@ static void find_position(const struct placement *p, struct hn_word *m, double w
                 best = trial;
             }
         }
+        distance += farther;
+    }
     *m = best;
     m->hidden = covered(p, &m->box, solid_cost, m->leader, INFINITY) > 1e-3 * solid_cost;
 }
