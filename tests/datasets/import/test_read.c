@@ -338,13 +338,13 @@ static void test_given(void) {
     struct hn_given g;
     char digest[HN_DIGEST_TEXT], many[1100 * 7 + 1];
     hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
     for (int l = 0; l < 1100; l++)
         memcpy(many + 7 * l, "[0, 1]\n", 8);
     HN_CHECK(&ctx, hn_given_read(&ctx, put("given.jsonl", many, 1100 * 7), NULL, &batches, &g));
     CU_ASSERT_EQUAL(g.lists, 1100);
     const char *path = put("given.jsonl", "[0, 1]\n", 7);
     HN_CHECK(&ctx, hn_given_digest(&ctx, path, digest));
-    HN_SCOPE(&ctx);
     HN_CHECK(&ctx, hn_given_read(&ctx, path, digest, &batches, &g));
     (void)put("given.jsonl", "[0, 2]\n", 7);
     HN_CHECK_FAILS(&ctx, hn_given_read(&ctx, path, digest, &batches, &g), HN_DATA,

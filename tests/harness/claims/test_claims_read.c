@@ -114,6 +114,7 @@ static void test_forms(void) {
           "], c: " VALUES
     refuse(COMBINED ", 17]}}}\n", "the values of 'rows' have more than 4096 combinations");
     struct hn_claim_book book;
+    HN_SCOPE(&ctx);
     HN_CHECK(&ctx, hn_claims_read(&ctx, "c.yaml", COMBINED "]}}}\n", &book));
     refuse(ENTRY "    levels: [{what: n, as: ratio, of: {column: x}}]\n",
            "a level as ratio wants 'than'");
