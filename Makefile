@@ -129,7 +129,7 @@ tsan: ## unit tests under the thread sanitizer
 
 # Threads may lose counts, of which only whether they are 0 is read; atomic ones take three times as long. Counts lie
 # beside the objects in whatever folder a program runs: these are compiled under the name of this one.
-coverage: ## lines and branches that WHAT=check, suites or all (the default) of the tests reach, by module, with memory lacking at every call stack, and INJECT=3 failing calls of a kind and command; MPI=1: ranks, too; the rest in build/coverage/missed.txt
+coverage: ## what WHAT=check, suites or all (the default) of the tests reach, by module, with failing allocations, INJECT=3 failing calls a kind and command, and with MPI=1 ranks
 	$(Q)./deps.sh build test $(if $(MPI),mpi)
 	$(again) run-coverage BUILD=$(BUILD)/coverage CFLAGS="-O1 -g -fno-inline" SANITIZE="--coverage -fprofile-update=single" CPPFLAGS="-include tests/coverage.h" compile='$$(CC)'
 

@@ -82,8 +82,7 @@ enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path, bool *t
     if (hn_file_lock_fault(path) == EWOULDBLOCK)
         return hn_file_fail_locked(ctx, path);
     if (finding == UNREAD)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", path,
-                       reason ? strerror(reason) : "it ends early");
+        return hn_fail_reading(ctx, path, reason);
     return hn_fail(ctx, HN_DATA,
                    "%s: the file is damaged: its SHA-256 is not the one it was sealed with; make "
                    "or copy it again",

@@ -113,7 +113,7 @@ enum hn_code hn_check_stop(struct hn_context *ctx) {
 }
 
 enum hn_code hn_check_lacked(struct hn_context *ctx) {
-    bool lacked = ctx->lacked && atomic_load(ctx->lacked);
+    bool lacked = ctx->lacked && atomic_load(ctx->lacked) > 0;
     return lacked ? hn_fail(ctx, HN_MEMORY, "out of memory: a part of the output is missing")
                   : HN_OK;
 }

@@ -79,8 +79,8 @@ struct hn_context {
     int threads;                       // >= 1; every OpenMP region names it
     const volatile sig_atomic_t *stop; // borrowed; NULL = never interrupted
     sig_atomic_t stops_before;         // its value without a request: 0, or a count of earlier ones
-    const _Atomic bool *lacked; // set once a library lacked memory whose callers are not told of
-                                // it (jansson: what it has none for is left out); borrowed, or NULL
+    const _Atomic size_t *lacked; // bytes that a library lacked whose callers are not told of it
+                                  // (jansson: what it has none for is left out); borrowed, or NULL
     const char *screen; // kernel of the sweep's screen (core/sweep/screen.h); "off": none; NULL:
                         // the best, where it pays. Borrowed, first of the environment: HN_SCREEN
     int64_t deadline;   // of hn_wall_ns(), for what is only tried; 0 = none
@@ -129,7 +129,7 @@ static inline bool hn_stop_asked(const struct hn_context *ctx) {
 }
 // HN_INTERRUPTED (with a message) once hn_stop_asked(), HN_OK otherwise.
 HN_MUST_USE enum hn_code hn_check_stop(struct hn_context *ctx);
-// HN_MEMORY (with a message) once ctx->lacked is set, HN_OK otherwise: before an output is whole.
+// HN_MEMORY (with a message) once ctx->lacked is above 0: before an output is whole.
 HN_MUST_USE enum hn_code hn_check_lacked(struct hn_context *ctx);
 // The process exit code for a status.
 int hn_exit_code(enum hn_code code);

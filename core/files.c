@@ -217,6 +217,11 @@ enum hn_code hn_fail_writing(struct hn_context *ctx, const char *path, int reaso
                    strerror(reason), advice);
 }
 
+enum hn_code hn_fail_reading(struct hn_context *ctx, const char *path, int reason) {
+    return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", path,
+                   reason ? strerror(reason) : "it ends early; is it being written?");
+}
+
 // A folder whose parents are there: its own parent is to blame if it cannot be made.
 static enum hn_code make_one(struct hn_context *ctx, const char *path) {
     struct stat about;

@@ -22,6 +22,8 @@ HN_MUST_USE char *hn_path_beside(struct hn_context *ctx, const char *file, const
 // program was given open (/dev/stdin, /dev/fd/63) will do. Returns NULL on failure, with the reason
 // in *why: "No such file or directory", "it is a folder; give a regular file".
 HN_MUST_USE FILE *hn_file_open(const char *path, int64_t *bytes, const char **why);
+// HN_DATA, "x.npy: cannot be read: Input/output error"; reason: of errno, 0: the file ends early.
+enum hn_code hn_fail_reading(struct hn_context *ctx, const char *path, int reason);
 
 // Returns what the first n bytes of a file (HN_FILE_HEAD, or all that it has) show it to be in
 // place of the file that was wanted, with the remedy: "is compressed (gzip): unpack it, with gunzip

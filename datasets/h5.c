@@ -270,7 +270,7 @@ static enum hn_code fail_other(struct hn_context *ctx, const char *path) {
     int failed = ferror(file) ? errno : 0;
     (void)fclose(file);
     if (failed)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", path, strerror(failed));
+        return hn_fail_reading(ctx, path, failed);
     const char *other = hn_file_other(head, n);
     return hn_fail(ctx, HN_DATA, "%s: %s", path,
                    other ? other : "is not an HDF5 file; other formats are read by import");

@@ -47,8 +47,7 @@ char *hn_input_text(struct hn_context *ctx, const char *path, int64_t max, const
     FILE *file = hn_input_open(ctx, path, max, what, remedy, bytes);
     char *text = file ? hn_zalloc(ctx, *bytes + 1, 1) : NULL;
     if (text && fread(text, 1, (size_t)*bytes, file) != (size_t)*bytes) {
-        (void)hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", path,
-                      ferror(file) ? strerror(errno) : "it ends early");
+        (void)hn_fail_reading(ctx, path, ferror(file) ? errno : 0);
         hn_free(ctx, text);
         text = NULL;
     }

@@ -7,9 +7,8 @@ Every command that leaves files, or reads them, is run again and again, and one 
 ("system": write, pwrite64, ftruncate, fsync, rename; "reading": openat, read, pread64 and lseek of the files that it reads; by
 strace), the first call ("hdf5", "libc": of libc and other libraries) or a "later" one with each stack of callers in the program,
 or an allocation of the program ("memory"; these by a library that is loaded before it). With --most N of each command and kind
-at most N, drawn. With --kills N the commands with several outputs or parts
-are killed N times instead, at a random one of those calls; one file may be new and the other old only where that was between
-two calls of rename. gnuplot is left alone: it does not tell of what it could not write, and is given memory to write to.
+at most N, drawn. With --kills N the commands with several outputs or parts are killed N times instead, at a random one of those
+calls; one file may be new and the other old only where that was between two calls of rename. gnuplot is left alone: it does not tell of what it could not write, and is given memory to write to.
 
 The program ends as its exit codes say, with a sentence that names a file, or memory; with 0 only if all is as it would have
 been. Every output is what was there before, or whole; after a kill, too. No temporary file is left but by a kill, and not after
@@ -420,7 +419,9 @@ class Injector:
 
     def undisturbed(self, name):
         done, again = (self.place.start(COMMANDS[name], "out") for _ in range(2))
-        return {"code": done.returncode, "stdout": said(done) if said(done) == said(again) and name not in TIMED else None, "outputs": {o: self.place.content(f"out/{o}") for o in COMMANDS[name].outputs}}
+        same = said(done) == said(again) and name not in TIMED
+        return {"code": done.returncode, "stdout": said(done) if same else None,
+                "outputs": {o: self.place.content(f"out/{o}") for o in COMMANDS[name].outputs}}
 
     def system_calls(self, name, calls=SYSTEM, paths=()):
         """Calls of each kind in an undisturbed start."""

@@ -44,7 +44,7 @@ static enum hn_code find(struct hn_context *ctx, const struct hn_source *s, cons
     char first[HN_FILE_HEAD];
     size_t n = fread(first, 1, sizeof first, s->file);
     if (ferror(s->file))
-        return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", path, strerror(errno));
+        return hn_fail_reading(ctx, path, errno);
     rewind(s->file);
     const char *other = hn_file_pickled(first, n);
     for (const struct hn_format *const *f = hn_formats; *f && !other; f++)

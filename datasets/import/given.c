@@ -220,8 +220,7 @@ static char *read_bytes(struct hn_context *ctx, const char *path, int64_t *bytes
     char *data = in ? hn_alloc(ctx, *bytes, 1) : NULL;
     bool whole = data && fread(data, 1, (size_t)*bytes, in) == (size_t)*bytes;
     if (data && !whole)
-        (void)hn_fail(ctx, HN_DATA, "%s: %s", path,
-                      ferror(in) ? strerror(errno) : "ends early; is it being written?");
+        (void)hn_fail_reading(ctx, path, ferror(in) ? errno : 0);
     if (in)
         (void)fclose(in);
     return whole ? data : NULL;

@@ -31,9 +31,7 @@ enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **li
     errno = 0;
     ssize_t length = getline(&l->line, &l->capacity, l->source.file);
     if (length < 0)
-        return feof(l->source.file)
-                   ? HN_OK
-                   : hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", l->at.path, strerror(errno));
+        return feof(l->source.file) ? HN_OK : hn_fail_reading(ctx, l->at.path, errno);
     l->at.number++;
     if (hn_text_check(ctx, l->at.path, l->line, length))
         return ctx->code;

@@ -25,13 +25,14 @@ static enum hn_code open_standard(struct hn_context *ctx, struct hn_source *out)
         n = code == HN_OK ? fread(text + got, 1, AT_ONCE, in) : 0;
         got += (int64_t)n;
     } while (n > 0 && hn_check_stop(ctx) == HN_OK);
-    bool failed = ferror(in);
+    int failed = ferror(in) ? errno : 0;
     (void)fclose(in);
     if (code != HN_OK || hn_check_stop(ctx))
         return ctx->code;
-    if (failed || got == 0)
-        return hn_fail(ctx, HN_DATA, "standard input: %s",
-                       failed ? "cannot be read" : "is empty; pipe a file into it");
+    if (failed)
+        return hn_fail_reading(ctx, "standard input", failed);
+    if (got == 0)
+        return hn_fail(ctx, HN_DATA, "standard input: is empty; pipe a file into it");
     *out = (struct hn_source){"standard input", fmemopen(text, (size_t)got, "rb"), got};
     return out->file ? HN_OK : hn_fail(ctx, HN_MEMORY, "standard input: out of memory");
 }
@@ -50,10 +51,6 @@ void hn_source_close(struct hn_source *s) {
     s->file = NULL;
 }
 
-static enum hn_code fail_read(struct hn_context *ctx, const struct hn_source *s) {
-    return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", s->path, strerror(errno));
-}
-
 static enum hn_code fail_short(struct hn_context *ctx, const struct hn_source *s,
                                const char *what) {
     return hn_fail(ctx, HN_DATA, "%s: ends within %s; copy or make it again", s->path, what);
@@ -62,7 +59,7 @@ static enum hn_code fail_short(struct hn_context *ctx, const struct hn_source *s
 enum hn_code hn_source_take(struct hn_context *ctx, struct hn_source *s, void *to, int64_t bytes,
                             const char *what) {
     if (bytes > s->left || fread(to, 1, (size_t)bytes, s->file) != (size_t)bytes)
-        return ferror(s->file) ? fail_read(ctx, s) : fail_short(ctx, s, what);
+        return ferror(s->file) ? hn_fail_reading(ctx, s->path, errno) : fail_short(ctx, s, what);
     s->left -= bytes;
     return HN_OK;
 }
@@ -70,11 +67,11 @@ enum hn_code hn_source_take(struct hn_context *ctx, struct hn_source *s, void *t
 enum hn_code hn_source_go(struct hn_context *ctx, struct hn_source *s, int64_t at, int64_t bytes,
                           const char *what) {
     if (fseeko(s->file, 0, SEEK_END) != 0)
-        return fail_read(ctx, s);
+        return hn_fail_reading(ctx, s->path, errno);
     if (at < 0 || bytes < 0 || at > (int64_t)ftello(s->file) - bytes)
         return fail_short(ctx, s, what);
     if (fseeko(s->file, at, SEEK_SET) != 0)
-        return fail_read(ctx, s);
+        return hn_fail_reading(ctx, s->path, errno);
     s->left = bytes;
     return HN_OK;
 }

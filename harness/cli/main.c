@@ -30,11 +30,9 @@ enum { SAME_REQUEST_MS = 500 };
 static volatile sig_atomic_t stop_requested;
 static _Atomic int64_t stop_requested_ms;
 
-// Set by what jansson allocates with: it leaves out of a document what it has no memory for, and
-// its callers do not look. Outputs do before they are whole; until then documents are whole by a
-// reserve.
-static _Atomic bool json_lacked;
-static _Atomic size_t json_reserved;
+// jansson leaves out of a document what it has no memory for, and its callers do not look: a
+// reserve keeps documents whole, until an output sees that some of it was taken, and is refused.
+static _Atomic size_t json_lacked;
 static _Alignas(max_align_t) char json_reserve[1 << 20];
 
 static void *allocate_json(size_t size) {
@@ -42,8 +40,7 @@ static void *allocate_json(size_t size) {
     if (memory)
         return memory;
     const size_t step = _Alignof(max_align_t);
-    size_t at = atomic_fetch_add(&json_reserved, (size + step - 1) / step * step);
-    json_lacked = true;
+    size_t at = atomic_fetch_add(&json_lacked, (size / step + 1) * step);
     if (at < sizeof json_reserve && size <= sizeof json_reserve - at)
         return json_reserve + at;
     static const char said[] = "hardneg: out of memory\n";
