@@ -3,6 +3,7 @@
 #include "core/digest.h"
 #include "core/files_private.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -128,11 +129,20 @@ struct beginning {
     const char *bytes, *is;
 };
 
+static bool begins(const char *head, size_t n, const char *bytes) {
+    return n >= strlen(bytes) && strncasecmp(head, bytes, strlen(bytes)) == 0;
+}
+
 static const char *find_beginning(const struct beginning *list, const char *head, size_t n) {
-    for (; list->bytes; list++)
-        if (n >= strlen(list->bytes) && strncasecmp(head, list->bytes, strlen(list->bytes)) == 0)
-            return list->is;
-    return NULL;
+    while (list->bytes && !begins(head, n, list->bytes))
+        list++;
+    return list->is;
+}
+
+// A digit, the level, stands between the name of the format and its first block, or end.
+static bool is_bzip2(const char *head, size_t n) {
+    return begins(head, n, "BZh") && n > 3 &&
+           (begins(head + 4, n - 4, "1AY&SY") || begins(head + 4, n - 4, "\x17rE8P\x90"));
 }
 
 const char *hn_file_packed(const char *head, size_t n) {
@@ -146,9 +156,9 @@ const char *hn_file_packed(const char *head, size_t n) {
          "is compressed (xz): unpack it, with unxz -k"},
         {"7z\xbc\xaf\x27\x1c", "is compressed (7z): unpack it, with 7z x"},
         {"\x04\x22\x4d\x18", "is compressed (lz4): unpack it, with unlz4"},
-        {"BZh9", "is compressed (bzip2): unpack it, with bunzip2 -k"},
         {NULL, NULL}};
-    return find_beginning(list, head, n);
+    return is_bzip2(head, n) ? "is compressed (bzip2): unpack it, with bunzip2 -k"
+                             : find_beginning(list, head, n);
 }
 
 // A pickle of protocol 4 or 5 begins with a frame, whose length has eight bytes: two beginnings of
@@ -163,15 +173,33 @@ const char *hn_file_pickled(const char *head, size_t n) {
     return NULL;
 }
 
-const char *hn_file_other(const char *head, size_t n) {
-    static const char columns[] = "is a table of columns (Parquet, Arrow or Feather), which is not "
-                                  "read; save the embeddings with numpy.save";
+// Servers send these in place of a file: a page, or an error of a store of objects.
+static const char *find_markup(const char *head, size_t n) {
     static const char page[] = "is a web page, of a login or an error perhaps; download the file "
                                "itself";
     static const struct beginning list[] = {
-        {"PK\x03\x04", "is compressed (zip): unpack it, with unzip"},
         {"<!doctype html", page},
         {"<html", page},
+        {"<head", page},
+        {"<!--", page},
+        {"<?xml", "is XML, of an error perhaps; download the file itself"},
+        {NULL, NULL}};
+    const char *const end = head + n;
+    if (begins(head, n, "\xef\xbb\xbf"))
+        head += 3;
+    while (head < end && isspace((unsigned char)*head))
+        head++;
+    return find_beginning(list, head, (size_t)(end - head));
+}
+
+const char *hn_file_other(const char *head, size_t n) {
+    enum { TAR_AT = 257 };
+    static const char columns[] = "is a table of columns (Parquet, Arrow or Feather), which is not "
+                                  "read; save the embeddings with numpy.save";
+    static const struct beginning list[] = {
+        {"PK\x03\x04", "is compressed (zip): unpack it, with unzip"},
+        {"PK\x05\x06", "is an empty archive (zip); make or copy it again"},
+        {"Rar!\x1a\x07", "is compressed (rar): unpack it, with unrar x"},
         {"PAR1", columns},
         {"ARROW1", columns},
         {"FEA1", columns},
@@ -181,7 +209,10 @@ const char *hn_file_other(const char *head, size_t n) {
         {NULL, NULL}};
     const char *is = n == 0 ? "is empty; make or copy it again" : hn_file_packed(head, n);
     is = is ? is : hn_file_pickled(head, n);
-    return is ? is : find_beginning(list, head, n);
+    is = is ? is : find_beginning(list, head, n);
+    if (!is && n > TAR_AT && begins(head + TAR_AT, n - TAR_AT, "ustar"))
+        is = "is an archive (tar): unpack it, with tar xf";
+    return is ? is : find_markup(head, n);
 }
 
 enum hn_code hn_file_check_packed(struct hn_context *ctx, const char *path, FILE *file) {

@@ -30,7 +30,7 @@ enum hn_code hn_fail_reading(struct hn_context *ctx, const char *path, int reaso
 // -k"; NULL: not known. packed: a pointer of Git LFS, or compressed, as no file that is read
 // begins; pickled: of Python or PyTorch; other: those, an archive, a table of columns, a data base,
 // a web page, or empty.
-enum { HN_FILE_HEAD = 64 };
+enum { HN_FILE_HEAD = 512 };
 const char *hn_file_packed(const char *head, size_t n);
 const char *hn_file_pickled(const char *head, size_t n);
 const char *hn_file_other(const char *head, size_t n);

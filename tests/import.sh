@@ -89,7 +89,7 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
 3 there_is_no_'z'.*x,_y -e stored.npz --tensor z
 3 has_1_dimension; -e y.npy
 3 checksum -e flipped.npz --tensor x
-3 holds_no_array_.*two_dimensions_.*nothing -e empty.npz
+3 is_an_empty_archive -e empty.npz
 3 'odd'_is_none_of -e many.safetensors --tensor odd
 3 half,_brain -e many.safetensors
 3 'x'_lies_outside -e outside.safetensors

@@ -35,9 +35,9 @@ static enum hn_code read_file(struct hn_context *ctx, const char *what, const ch
     if (failed)
         return hn_fail(ctx, HN_USAGE, "%s: the %s cannot be read: %s", path, what,
                        strerror(failed));
-    const char *packed = hn_file_packed(*text, (size_t)got);
-    if (packed)
-        return hn_fail(ctx, HN_USAGE, "%s: %s", path, packed);
+    const char *other = got > 0 ? hn_file_other(*text, (size_t)got) : NULL;
+    if (other)
+        return hn_fail(ctx, HN_USAGE, "%s: %s", path, other);
     if (got > HN_YAML_FILE_MAX)
         return hn_fail(ctx, HN_USAGE, "%s: larger than %d MiB, so no %s", path,
                        HN_YAML_FILE_MAX >> 20, what);

@@ -423,7 +423,9 @@ static void test_scratch_written(void) {
 
 // What the beginning of a file shows it to be, and nothing where that says nothing.
 static void test_beginnings(void) {
-    static const struct {
+    char tar[262] = "rows.npy";
+    memcpy(tar + 257, "ustar", 5);
+    const struct {
         const char *head;
         size_t n;
         const char *packed, *other;
@@ -433,7 +435,11 @@ static void test_beginnings(void) {
         {"\x1f\x8b\x08\x00", 4, "gunzip -k", "gunzip -k"},
         {"\x1f", 1, NULL, NULL},
         {"\x28\xb5\x2f\xfd", 4, "unzstd", "unzstd"},
-        {"BZh91AY", 7, "bunzip2 -k", "bunzip2 -k"},
+        {"BZh91AY&SY", 10, "bunzip2 -k", "bunzip2 -k"},
+        {"BZh11AY&SY", 10, "bunzip2 -k", "bunzip2 -k"},
+        {"BZh9\x17rE8P\x90", 10, "bunzip2 -k", "bunzip2 -k"},
+        {"BZh, Shanghai", 13, NULL, NULL},
+        {"BZh", 3, NULL, NULL},
         {"PK\x03\x04 model/data.pkl", 20, NULL, "is a file of PyTorch"},
         {"PK\x03\x04 x.npy", 11, NULL, "unzip"},
         {"\x80\x04\x95\x40\0\0\0\0\0\0\0]", 12, NULL, "is a pickle of Python"},
@@ -443,6 +449,15 @@ static void test_beginnings(void) {
         {"\x80\x04\x95\x40\0\0\0\1\0\0\0]", 12, NULL, NULL}, // no frame is so long
         {"\x80\x04\x95\x40", 4, NULL, NULL},
         {"<!DOCTYPE html><title>log in", 28, NULL, "is a web page"},
+        {"\xef\xbb\xbf\r\n <HTML lang", 15, NULL, "is a web page"},
+        {"<!-- saved --><html>", 20, NULL, "is a web page"},
+        {"\n\n<?xml version", 15, NULL, "is XML"},
+        {"\n\n", 2, NULL, NULL},
+        {"<unk>", 5, NULL, NULL},
+        {tar, sizeof tar, NULL, "tar xf"},
+        {tar, sizeof tar - 1, NULL, NULL},
+        {"PK\x05\x06", 4, NULL, "empty archive"},
+        {"Rar!\x1a\x07", 6, NULL, "unrar x"},
         {"PAR1", 4, NULL, "Parquet"},
         {"%PDF-1.5", 8, NULL, "is a PDF"},
         {"MATLAB 5.0 MAT-file", 19, NULL, "-v7.3"},
