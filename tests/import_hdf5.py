@@ -165,6 +165,11 @@ def files():
     write("text.h5", lambda f: (f.__setitem__("X", X), f.create_dataset("y", data=[[NAMES[k] for k in Y]], dtype=h5py.string_dtype())))
     write("block.mat", lambda f: (f.__setitem__("X", X.T), f.__setitem__("y", (Y + 1.0)[:, None])), userblock_size=1024)
     write("odd.h5", lambda f: (f.__setitem__("X", X), f.__setitem__("y", np.array(np.where(Y == 2, 7, Y), ENUM))))
+    def told(f):
+        f["deep/euclidean"] = f["cosine"] = SMALL
+        f["deep/euclidean"].attrs["metric_type"], f["cosine"].attrs["similarity"] = "L2", "Cosine"
+
+    write("told.h5", told)
     write("bench.h5", lambda f: (f.__setitem__("train", SMALL), f.__setitem__("test", SMALL[:5]), f.attrs.__setitem__("distance", "euclidean")))
     write("angular.h5", lambda f: (f.__setitem__("train", X), f.attrs.__setitem__("distance", "angular")))
     write("l2.h5", lambda f: (f.__setitem__("x", X), f.attrs.__setitem__("metric", "l2")))
@@ -227,8 +232,10 @@ CASES = [
     ("-e block.mat --tensor X -l block.mat --label-tensor y --transpose", X, Y, None),
     ("-e block.mat --tensor X --format hdf5 -l y.dat --transpose", "is not an HDF5 file", None, None),
     ("-e odd.h5 --tensor X -l odd.h5 --label-tensor y", "the label of row 2 is no value of its enumeration", None, None),
-    ("-e bench.h5", SMALL, None, "data set test are left out(.|\n)*|says euclidean; rows are compared by their cosines"),
-    ("-e angular.h5", X, None, None), ("-e l2.h5", X, None, "attribute metric says l2"),
+    ("-e bench.h5", SMALL, None, "data set test are left out(.|\n)*|distance of the file says euclidean; rows are compared by their cosines"),
+    ("-e told.h5 --tensor deep/euclidean", SMALL, None, "metric_type of deep/euclidean says L2; rows are compared by their cosines"),
+    ("-e told.h5 --tensor cosine", SMALL, None, ""),
+    ("-e angular.h5", X, None, None), ("-e l2.h5", X, None, "attribute metric of the file says l2"),
     ("-e x.dat --format tsv -l y.dat", X, Y, None), ("-e x.npy --format npy -l y.dat", "y.dat: is not a .npy file", None, None),
     ("-e x.dat -l y.dat", "neither its name nor its first bytes", None, None),
     ("-e types.h5 --tensor wide", "data set wide has numbers of more than 8 bytes; write float64", None, None),

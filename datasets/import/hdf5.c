@@ -396,6 +396,20 @@ static enum hn_code find_sources(struct hn_context *ctx, const struct hn_source 
     return code;
 }
 
+// Rows are told from others by their directions alone, whatever the file, or its data set, compares
+// them by. what: whose attribute it is.
+static void note_distance(struct hn_context *ctx, const char *path, hid_t object,
+                          const char *what) {
+    static const char *const names[] = {"distance", "metric", "metric_type", "similarity", "space"};
+    HN_SCOPE(ctx);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = hn_h5_get_text(ctx, object, names[i], "");
+        if (text && *text && strcasecmp(text, "angular") != 0 && strcasecmp(text, "cosine") != 0)
+            hn_note(ctx, "%s: attribute %s of %s says %s; rows are compared by their cosines here",
+                    path, names[i], what, hn_quote(text).text);
+    }
+}
+
 static enum hn_code take_set(struct hn_context *ctx, const struct hn_source *s,
                              const struct hn_wanted *want, struct hn_h5_data *data,
                              struct hn_array *out) {
@@ -425,20 +439,9 @@ static enum hn_code take_set(struct hn_context *ctx, const struct hn_source *s,
                        (long long)out->shape[0], (long long)want->rows);
     if (want->rows > 0)
         out->shape[0] = want->rows;
+    if (!want->labels)
+        note_distance(ctx, s->path, data->id, hn_quote(name).text);
     return want->labels ? take_labels(ctx, s, data, kind, out) : take_rows(ctx, s, data, out);
-}
-
-// Rows are told from others by their directions alone, whatever the file compares them by.
-static void note_distance(struct hn_context *ctx, const char *path, hid_t file) {
-    static const char *const names[] = {"distance", "metric"}, *const same[] = {"angular",
-                                                                                "cosine"};
-    HN_SCOPE(ctx);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = hn_h5_get_text(ctx, file, names[i], "");
-        if (text && *text && strcmp(text, same[0]) != 0 && strcmp(text, same[1]) != 0)
-            hn_note(ctx, "%s: its attribute %s says %s; rows are compared by their cosines here",
-                    path, names[i], hn_quote(text).text);
-    }
 }
 
 static bool is_float(hid_t file, const char *name) {
@@ -512,7 +515,7 @@ static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
     if (!want->name && !want->labels)
         code = find_schema(ctx, s->path, file, &snapshot);
     if (!code && !want->labels)
-        note_distance(ctx, s->path, file);
+        note_distance(ctx, s->path, file, "the file");
     if (!code && !snapshot)
         code = read_set(ctx, file, s, want, out);
     if (!snapshot && !code && !want->name && !want->labels &&
