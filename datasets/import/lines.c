@@ -13,38 +13,89 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BLOCK = 1 << 16, LINE_MAX_BYTES = 1 << 26 };
+
 enum hn_code hn_lines_open(struct hn_context *ctx, const char *path, struct hn_lines *out) {
-    *out = (struct hn_lines){.line = NULL};
+    *out = (struct hn_lines){.capacity = 0};
     enum hn_code code = hn_source_open(ctx, path, &out->source);
     out->at.path = out->source.path;
+    if (!code && (code = hn_grow(ctx, &out->bytes, &out->capacity, BLOCK + 1, 1)))
+        hn_source_close(&out->source);
     return code;
 }
 
-void hn_lines_close(struct hn_lines *l) {
-    free(l->line);
+void hn_lines_close(struct hn_context *ctx, struct hn_lines *l) {
+    hn_free(ctx, l->bytes);
     hn_source_close(&l->source);
-    *l = (struct hn_lines){.line = NULL};
+    *l = (struct hn_lines){.capacity = 0};
+}
+
+// Puts the next bytes of the file behind those of the line that is not whole; none: it has ended.
+static enum hn_code read_more(struct hn_context *ctx, struct hn_lines *l, int64_t *got) {
+    l->end -= l->line;
+    memmove(l->bytes, l->bytes + l->line, (size_t)l->end);
+    l->line = 0;
+    if (l->end > LINE_MAX_BYTES)
+        return hn_line_fail(
+            ctx, &l->at, "has more than %d MiB: write each object, or pair, on a line of its own",
+            LINE_MAX_BYTES >> 20);
+    if (hn_grow(ctx, &l->bytes, &l->capacity, l->end + BLOCK + 1, 1))
+        return ctx->code;
+    *got = (int64_t)fread(l->bytes + l->end, 1, BLOCK, l->source.file);
+    if (ferror(l->source.file))
+        return hn_fail_reading(ctx, l->at.path, errno);
+    l->end += *got;
+    l->bytes[l->end] = 0;
+    return HN_OK;
+}
+
+// The next line, ended by a 0 in place of its line feed. *fed: it had one; *line: NULL: none is
+// left.
+static enum hn_code take_line(struct hn_context *ctx, struct hn_lines *l, char **line,
+                              int64_t *length, bool *fed) {
+    int64_t got = 1, seen = 0;
+    char *feed = NULL;
+    l->at.number++;
+    while (got > 0) {
+        char *const piece = l->bytes + l->line + seen;
+        const size_t n = (size_t)(l->end - l->line - seen);
+        if ((feed = memchr(piece, '\n', n)))
+            break;
+        if (memchr(piece, 0, n)) // a hole in the file may go on for long
+            return hn_text_check(ctx, l->at.path, l->bytes + l->line, l->end - l->line);
+        seen += (int64_t)n;
+        if (read_more(ctx, l, &got))
+            return ctx->code;
+    }
+    *fed = feed;
+    *line = feed || l->line < l->end ? l->bytes + l->line : NULL;
+    *length = (feed ? feed : l->bytes + l->end) - (l->bytes + l->line);
+    l->at.number -= !*line;
+    l->line += *length + *fed;
+    if (feed)
+        *feed = 0;
+    return HN_OK;
 }
 
 enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **line) {
+    int64_t length = 0;
+    bool fed = false;
+    char *text = NULL;
     *line = NULL;
-    errno = 0;
-    ssize_t length = getline(&l->line, &l->capacity, l->source.file);
-    if (length < 0)
-        return feof(l->source.file) ? HN_OK : hn_fail_reading(ctx, l->at.path, errno);
-    l->at.number++;
-    if (hn_text_check(ctx, l->at.path, l->line, length))
+    if (take_line(ctx, l, &text, &length, &fed))
         return ctx->code;
-    if (!hn_snapshot_is_utf8(l->line))
+    if (!text)
+        return HN_OK;
+    if (hn_text_check(ctx, l->at.path, text, length))
+        return ctx->code;
+    if (!hn_snapshot_is_utf8(text))
         return hn_line_fail(ctx, &l->at, "is not UTF-8; save the file so");
-    if (l->at.number == 1 && strchr(l->line, '\r') && !strchr(l->line, '\n'))
+    if (l->at.number == 1 && !fed && strchr(text, '\r'))
         return hn_line_fail(
             ctx, &l->at, "has a carriage return, and the file no line feeds: end lines with these");
-    if (length > 0 && l->line[length - 1] == '\n')
-        l->line[--length] = 0;
-    if (length > 0 && l->line[length - 1] == '\r')
-        l->line[--length] = 0;
-    *line = l->at.number == 1 ? hn_text_begin(l->line) : l->line;
+    if (length > 0 && text[length - 1] == '\r')
+        text[length - 1] = 0;
+    *line = l->at.number == 1 ? hn_text_begin(text) : text;
     return l->at.number % 4096 ? HN_OK : hn_check_stop(ctx);
 }
 

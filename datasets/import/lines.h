@@ -12,16 +12,18 @@
 struct hn_lines {
     struct hn_line at;
     struct hn_source source;
-    char *line;
-    size_t capacity;
+    char *bytes; // of the file: a block and what is left of the one before, then a 0
+    int64_t capacity, line, end;
     int64_t replaced, nulls; // lines of JSON with U+FFFD for what texts cannot hold; null texts
 };
 HN_MUST_USE enum hn_code hn_lines_open(struct hn_context *ctx, const char *path,
                                        struct hn_lines *out);
 
-// *line: the next one, NULL at the end; it may be changed. HN_DATA: a zero byte in it.
+// *line: the next one, NULL at the end; it may be changed. HN_DATA: a zero byte in it, or it has
+// more than 64 MiB.
 HN_MUST_USE enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **line);
-void hn_lines_close(struct hn_lines *l); // of one that was not opened is fine
+void hn_lines_close(struct hn_context *ctx,
+                    struct hn_lines *l); // of one that was not opened is fine
 
 // A line as JSON, by the same rules for every file: U+FFFD stands for escapes of U+0000 and of
 // halves of surrogate pairs, null for NaN and infinities, and whole numbers beyond 64 bits are

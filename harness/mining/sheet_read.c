@@ -386,7 +386,7 @@ static enum hn_code read_sheet(struct hn_context *ctx, struct reader *r, const c
         if (hn_lines_open(ctx, path, &lines))
             return ctx->code;
         enum hn_code code = read_objects(ctx, r, &lines, sheet);
-        hn_lines_close(&lines);
+        hn_lines_close(ctx, &lines);
         return code ? code : check_judges(ctx, r, path);
     }
     if (hn_source_open(ctx, path, &source))
