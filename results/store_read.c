@@ -167,6 +167,16 @@ static enum hn_code add_column(const struct reader *r, const struct hn_h5_data *
     return hn_table_add_column(r->ctx, t, &column);
 }
 
+// Makes the rows of a table, if the limit allows all of its columns.
+static enum hn_code make_rows(const struct reader *r, hid_t group, int64_t rows,
+                              struct hn_table *t) {
+    H5G_info_t about;
+    if (H5Gget_info(group, &about) < 0)
+        return bad(r, t->name, "", "cannot be read");
+    size_t row = (size_t)about.nlinks * sizeof(int64_t);
+    return hn_check_memory(r->ctx, rows, row) ? r->ctx->code : hn_table_add_rows(r->ctx, t, rows);
+}
+
 // The first column says how many rows there are; open_data() has checked that.
 static enum hn_code read_column(const struct reader *r, hid_t group, const char *name, void *into) {
     struct hn_table *t = into;
@@ -175,7 +185,7 @@ static enum hn_code read_column(const struct reader *r, hid_t group, const char 
         return r->ctx->code;
     enum hn_code code = HN_OK;
     if (t->n_columns == 0 && t->rows == 0 && s.rank == 1)
-        code = hn_table_add_rows(r->ctx, t, (int64_t)s.dim[0]);
+        code = make_rows(r, group, (int64_t)s.dim[0], t);
     if (code == HN_OK)
         code = check_length(r, t->name, name, &s, t->rows);
     if (code == HN_OK && strcmp(name, HN_STORE_ROW) != 0)

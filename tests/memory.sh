@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Files that are larger than the memory: `tests/memory.sh PROGRAM`. Sparse snapshots of 2^31 - 1 items, of 2^31 - 1
 # dimensions and of 2^16 x 2^16, under 256 MiB: every command that reads snapshots refuses them in a sentence, or does
-# without, and takes no more than the limit. And of queries over a corpus that is larger: it is read in blocks.
+# without, and takes no more than the limit; and texts and results of as many lines, or rows, that no machine holds. And
+# of queries over a corpus that is larger: it is read in blocks.
 source "$(dirname "$0")/lib.sh"
 begin memory "$1"
 limit=256MiB
@@ -64,6 +65,61 @@ test_refused() {
         for c in "${commands[@]}"; do
             [ "$name:$c" = "square:info @.h5" ] || refused $name "$c" # it says what it can
         done
+    done
+    check "nothing came of them" test -z "$(find . -path './new*' -type f)"
+}
+# Texts of 8 GiB that are holes: their first line never ends.
+test_texts() {
+    local c
+    truncate -s 8G text.tsv text.jsonl
+    "$python" -c "import numpy as np; np.save('ones.npy', np.ones((4, 3), 'f4'))"
+    printf '0\t1\t1\n' >qrels.tsv
+    for c in '--qrels text.tsv' '--qrels text.jsonl' '--pairs text.jsonl' '--pairs text.tsv' '--qrels qrels.tsv --query-ids text.jsonl' \
+        '--qrels qrels.tsv --corpus-ids text.tsv' '--qrels qrels.tsv --scores text.tsv'; do
+        # shellcheck disable=SC2086 # words are wanted
+        /usr/bin/time -f %M -o peak "$hardneg" import --queries ones.npy --corpus ones.npy $c -o new.h5 >"$work/out" 2>"$work/err"
+        rc=$?
+        check "$c: refused with $rc" test $rc = 3
+        check "$c: in words" complains 'text.(tsv|jsonl): (line 1: )?(holds a zero byte|.*MiB)'
+        check "$c: $(tail -n 1 peak) KiB" test "$(tail -n 1 peak)" -lt $peak_max
+    done
+}
+# Results whose tables say that they have 2^31 - 1 rows: all columns are held against the limit before one is read.
+test_results() {
+    local c
+    [ -x /usr/bin/time ] || { skip "peaks" "no /usr/bin/time"; return 0; }
+    expect "data" 0 '' synth -n 60 --dim 4 --steps 1 -o few.h5
+    printf 'version: 1\nsnapshots: few.h5\nsamplers: [uniform, knn]\nbatch_size: 8\nbatches: 3\nmetrics: [fn_ratio]\nfigures: none\n' >few.yaml
+    expect "results" 0 '' run -c few.yaml -o few
+    "$python" - <<'P'
+import h5py
+
+with h5py.File("few/results.h5") as few, h5py.File("vast.h5", "w") as vast:
+    def enlarge(name, item):
+        if isinstance(item, h5py.Group):
+            made = vast.require_group(name)
+        elif item.shape and item.dtype.kind in "fi":
+            p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            p.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+            p.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+            shape = (2**31 - 1, *item.shape[1:])
+            made = h5py.Dataset(h5py.h5d.create(vast[item.parent.name].id, name.split("/")[-1].encode(), item.id.get_type(), h5py.h5s.create_simple(shape), p))
+        else:
+            made = vast.create_dataset(name, data=item[()], dtype=item.dtype)
+        made.attrs.update(item.attrs)
+
+    vast.attrs.update(few.attrs)
+    few.visititems(enlarge)
+P
+    for c in 'compare vast.h5 few/results.h5' 'compare few/results.h5 vast.h5' 'report vast.h5 -o new.html' 'export vast.h5 --csv -o new.csv' 'plot vast.h5 -o new' \
+        'merge vast.h5 few/results.h5 -o new.h5' 'board vast.h5' "board vast.h5 --memory $limit" 'paper vast.h5 -o new' \
+        'reproduce --all --results vast.h5 -o new'; do
+        # shellcheck disable=SC2086 # words are wanted
+        timeout -k 5 20 /usr/bin/time -f %M -o peak "$hardneg" $c >"$work/out" 2>"$work/err" </dev/null
+        rc=$?
+        check "$c: refused with $rc" test $rc = 70
+        check "$c: in words" complains 'memory limit of .* does not allow .*(what this machine has|control group|raise --memory)'
+        check "$c: $(tail -n 1 peak) KiB" test "$(tail -n 1 peak)" -lt $peak_max
     done
     check "nothing came of them" test -z "$(find . -path './new*' -type f)"
 }
@@ -160,5 +216,5 @@ open('qrels.tsv', 'w').write('0\\t5\\t1\\n')"
     check "import in blocks: the same corpus" "$python" -c "$same"
 }
 
-run_tests "${2:-}" "" test_refused test_equal_rows test_rows test_blocks test_import
+run_tests "${2:-}" "" test_refused test_texts test_results test_equal_rows test_rows test_blocks test_import
 finish

@@ -40,7 +40,7 @@ static const struct hn_option board_options[] = {
             "`uniform`"),
      .metavar = "CSV"},
     {OPTION(THREADS, "")},
-    {OPTION(MEMORY, "; a job that would take more is refused")},
+    {OPTION(MEMORY, "; what would take more is refused")},
     {0},
 };
 
@@ -55,7 +55,6 @@ static enum hn_code measure(struct hn_context *ctx, const struct hn_call *call,
                        "--suite measures; files, --kinds, --within-ms and --outcome are for a "
                        "page: give either");
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
-    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory(), 1);
     char *folder = hn_format(ctx, "%s.cells", p->output);
     if (!folder || hn_output_check(ctx, p->output) || hn_blas_open(ctx) ||
         hn_suite_read(ctx, p->suite, &suite) || (p->entry && hn_entry_read(ctx, p->entry, &entry)))
@@ -119,6 +118,7 @@ static enum hn_code show(struct hn_context *ctx, const struct hn_call *call,
 
 static enum hn_code run_board(struct hn_context *ctx, const struct hn_call *call) {
     const struct board_params *p = call->params;
+    hn_host_limit_data(ctx, p->memory, 1);
     return p->suite ? measure(ctx, call, p) : show(ctx, call, p);
 }
 

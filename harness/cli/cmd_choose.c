@@ -93,7 +93,7 @@ static enum hn_code run_choose(struct hn_context *ctx, const struct hn_call *cal
     if (check_spec(ctx, spec))
         return ctx->code;
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
-    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory(), 1);
+    hn_host_limit_data(ctx, p->memory, 1);
     if (hn_blas_open(ctx))
         return ctx->code;
     spec->path = call->args[0];

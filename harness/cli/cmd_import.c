@@ -184,7 +184,7 @@ static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *cal
     const struct hn_import *o = &p->import;
     int64_t n, d;
     char *version = hn_format(ctx, "hardneg %s", hn_version);
-    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory(), 1);
+    hn_host_limit_data(ctx, p->memory, 1);
     if (version && is_retrieval(o))
         return import_retrieval(ctx, call, o, version);
     if (!version || check_options(ctx, o) || hn_import(ctx, o, version, &n, &d))

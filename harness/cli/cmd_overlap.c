@@ -41,15 +41,18 @@ static enum hn_code open_side(struct hn_context *ctx, const char *path, struct s
     if (hn_retrieval_open(ctx, path, &out->file))
         return ctx->code;
     for (int set = 0; set < HN_SETS; set++)
-        if (hn_retrieval_ids(ctx, out->file, set, &out->id[set]) ||
-            hn_retrieval_texts(ctx, out->file, set, &out->text[set]))
+        if (hn_retrieval_texts(ctx, out->file, set, &out->text[set]))
             return ctx->code;
-    return out->text[HN_QUERIES].n || out->text[HN_CORPUS].n
-               ? HN_OK
-               : hn_fail(ctx, HN_DATA,
-                         "%s: has no texts to compare: import it with --query-ids and --corpus-ids "
-                         "of .jsonl, or --pairs",
-                         path);
+    if (!out->text[HN_QUERIES].n && !out->text[HN_CORPUS].n)
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: has no texts to compare: import it with --query-ids and --corpus-ids of "
+            ".jsonl, or --pairs",
+            path);
+    for (int set = 0; set < HN_SETS; set++)
+        if (hn_retrieval_ids(ctx, out->file, set, &out->id[set]))
+            return ctx->code;
+    return HN_OK;
 }
 
 static json_t *pairs_of(const struct overlap_params *p, const struct side *f, int set,
@@ -137,7 +140,7 @@ static enum hn_code run_overlap(struct hn_context *ctx, const struct hn_call *ca
     const struct overlap_params *p = call->params;
     struct side f[2] = {{0}};
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
-    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory(), 1);
+    hn_host_limit_data(ctx, p->memory, 1);
     enum hn_code code = compare(ctx, call, f);
     for (int k = 0; k < 2; k++)
         hn_retrieval_close(ctx, f[k].file);

@@ -291,7 +291,7 @@ static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *cal
     if (check_params(ctx, w.p))
         return ctx->code;
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
-    hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory(), 1);
+    hn_host_limit_data(ctx, w.p->memory, 1);
     if (hn_blas_open(ctx))
         return ctx->code;
     bool failed = open_all(ctx, &w, call->args[0]) || draw_all(ctx, &w) ||

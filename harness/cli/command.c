@@ -46,7 +46,7 @@ const struct hn_option hn_memory_options[] = {
 
 void hn_limit_memory(struct hn_context *ctx, const struct hn_call *call) {
     const struct hn_memory_params *p = call->params;
-    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory(), 1);
+    hn_host_limit_data(ctx, p->memory, 1);
 }
 
 const struct hn_option hn_no_options[] = {

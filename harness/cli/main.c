@@ -293,7 +293,7 @@ int main(int argc, char **argv) {
     ctx.stop = &stop_requested;
     ctx.lacked = &json_lacked;
     json_set_alloc_funcs(allocate_json, free_json);
-    hn_host_limit_memory(&ctx, hn_host_memory(), 1); // commands with --memory set their own
+    hn_host_limit_data(&ctx, 0, 1); // commands with --memory set their own
     if (check_stack(&ctx) || hn_columns_check(&ctx, NULL))
         return report(&ctx, "start", ctx.code);
     if (argc < 2) {

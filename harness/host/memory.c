@@ -138,10 +138,18 @@ void hn_host_limit_memory(struct hn_context *ctx, int64_t asked, int processes) 
                          "memory";
 }
 
+void hn_host_limit_data(struct hn_context *ctx, int64_t asked, int processes) {
+    hn_host_limit_memory(ctx, asked ? asked : hn_host_memory(), processes);
+    if (!ctx->memory.remedy)
+        ctx->memory.remedy = asked ? "raise --memory"
+                                   : "that is what this machine has: give less data, or take a "
+                                     "larger one";
+}
+
 enum hn_code hn_host_limit_process(struct hn_context *ctx, int64_t asked, int processes) {
     int64_t data = asked - RESERVE - (int64_t)RESERVE_THREAD * ctx->threads;
-    hn_host_limit_memory(ctx, asked ? data : hn_host_memory(), processes);
-    if (asked && !ctx->memory.remedy)
+    hn_host_limit_data(ctx, hn_max(data, 0), processes);
+    if (asked && ctx->memory.limit == data)
         ctx->memory.remedy = "raise --memory, of which the program itself has a part";
     return asked == 0 || data > 0
                ? HN_OK

@@ -16,7 +16,9 @@ int64_t hn_host_resident(void); // bytes of this process
 // Sets the limit of ctx->memory: `asked` bytes (0: none), or what the control group still grants,
 // if that is less; of `processes` that begin together in one group each has its share.
 void hn_host_limit_memory(struct hn_context *ctx, int64_t asked, int processes);
-// The same where `asked` (0: what the machine has) is for the whole process, of ctx->threads: part
+// The same where 0 is what the machine has.
+void hn_host_limit_data(struct hn_context *ctx, int64_t asked, int processes);
+// As that, where `asked` is for the whole process, of ctx->threads: part
 // of it is left for what is not counted as data. HN_USAGE: nothing is left.
 HN_MUST_USE enum hn_code hn_host_limit_process(struct hn_context *ctx, int64_t asked,
                                                int processes);
