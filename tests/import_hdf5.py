@@ -126,6 +126,23 @@ def types(f):
     f["holes"], f["below"] = np.where(Y == 1, np.nan, Y), Y - 3
 
 
+def categories(f):
+    """A column of AnnData's obs: codes and what they stand for, -1 for none."""
+    f["X"] = X
+
+    def column(name, codes, values):
+        f[f"obs/{name}/codes"] = codes
+        f.create_dataset(f"obs/{name}/categories", data=values, dtype=h5py.string_dtype() if isinstance(values[0], str) else None)
+
+    column("type", np.where(np.arange(N) == 4, -1, Y).astype("i1"), NAMES)
+    column("batch", Y.astype("i2"), [30, 20, 10, 40, 50])
+    column("beyond", Y + 4, NAMES)
+    column("words", [NAMES[y] for y in Y], NAMES)
+    column("square", Y, [NAMES[:2], NAMES[:2]])
+    f["soft"] = h5py.SoftLink("/obs/type")
+    f["obs/half/codes"] = Y
+
+
 def write(name, fill, **how):
     with h5py.File(name, "w", **how) as f:
         fill(f)
@@ -161,6 +178,7 @@ def files():
     write("labelled.h5", labelled)
     write("never.h5", lambda f: f.create_dataset("X", (N, D), "f4"))
     write("chunks.h5", lambda f: f.create_dataset("X", (N, D), "f8", chunks=(5, D), compression="gzip"))
+    write("categories.h5ad", categories)
     write("turned.h5", lambda f: (f.__setitem__("X", X.T), f.__setitem__("y", Y[None, :])))
     write("text.h5", lambda f: (f.__setitem__("X", X), f.create_dataset("y", data=[[NAMES[k] for k in Y]], dtype=h5py.string_dtype())))
     write("block.mat", lambda f: (f.__setitem__("X", X.T), f.__setitem__("y", (Y + 1.0)[:, None])), userblock_size=1024)
@@ -253,6 +271,13 @@ CASES = [
     ("-e types.h5 --tensor X -l types.h5 --label-tensor broken", "label 0.5 of row 0 is not a whole number", None, None),
     ("-e types.h5 --tensor X -l types.h5 --label-tensor holes", X, np.where(Y == 1, -1, Y), None),
     ("-e types.h5 --tensor X -l types.h5 --label-tensor below", X, np.full(N, -1), "every label below 0 is none, not only -1: -3 of row 0"),
+    ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/type", X, [NAMES[y] if k != 4 else -1 for k, y in enumerate(Y)], None),
+    ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor soft", X, [NAMES[y] if k != 4 else -1 for k, y in enumerate(Y)], None),
+    ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/batch", X, Y, None),
+    ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/beyond", "code 4 of row 0 is none of the 3 of obs/beyond/categories", None, None),
+    ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/words", "obs/words are no categories", None, None),
+    ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/square", "labels are a list of integers or texts", None, None),
+    ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/half", "obs/half is a group; name a data set in it", None, None),
     ("-e old.mat", "is a .mat of MATLAB before version 7.3: save it with -v7.3", None, None),
 ]
 

@@ -463,10 +463,60 @@ static const char *pick(struct hn_context *ctx, const struct hn_source *s, hid_t
     return sets->entry[picked].name;
 }
 
+// *fault: why the set cannot be opened.
+static enum hn_code read_named(struct hn_context *ctx, hid_t file, const struct hn_source *s,
+                               const struct hn_wanted *want, enum hn_h5_fault *fault,
+                               struct hn_array *out) {
+    struct found f = {.data = {.id = H5I_INVALID_HID, .type = H5I_INVALID_HID}};
+    enum hn_code code = find_set(ctx, s, file, want->name, &f, fault);
+    if (!code && *fault == HN_H5_GOOD)
+        code = take_set(ctx, &f.at, want, &f.data, out);
+    close_found(&f);
+    return code;
+}
+
+// Categories of AnnData: a group of `codes`, numbers from 0, below 0 for none, and the `categories`
+// that they stand for. *fault: it has no such sets.
+static enum hn_code read_categories(struct hn_context *ctx, hid_t file, const struct hn_source *s,
+                                    const struct hn_wanted *want, enum hn_h5_fault *fault,
+                                    struct hn_array *out) {
+    struct hn_array value = {0};
+    struct hn_wanted codes = *want, values = *want;
+    codes.name = hn_format(ctx, "%s/codes", want->name);
+    values.name = hn_format(ctx, "%s/categories", want->name);
+    values.rows = 0;
+    if (!codes.name || !values.name)
+        return ctx->code;
+    enum hn_code code = read_named(ctx, file, s, &values, fault, &value);
+    if (!code && *fault == HN_H5_GOOD)
+        code = read_named(ctx, file, s, &codes, fault, out);
+    if (code || *fault != HN_H5_GOOD)
+        return code;
+    int64_t n = out->shape[0];
+    if (out->rank != 1 || value.rank != 1 || !out->integer || out->above)
+        return hn_fail(ctx, HN_DATA, "%s: %s are no categories: codes and categories are lists",
+                       s->path, hn_quote(want->name).text);
+    if (value.text && !HN_ALLOC(ctx, out->text, n))
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t *number = out->integer + i;
+        if (*number >= value.shape[0])
+            return hn_fail(ctx, HN_DATA, "%s: code %lld of row %lld is none of the %lld of %s",
+                           s->path, (long long)*number, (long long)i, (long long)value.shape[0],
+                           hn_quote(values.name).text);
+        if (value.text)
+            out->text[i] = *number < 0 ? "" : value.text[*number];
+        else
+            *number = *number < 0 ? -1 : value.integer[*number];
+    }
+    if (value.text)
+        out->integer = NULL;
+    return HN_OK;
+}
+
 static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn_source *s,
                              const struct hn_wanted *want, struct hn_array *out) {
-    struct found f;
-    enum hn_h5_fault fault;
+    enum hn_h5_fault fault = HN_H5_ABSENT, within = HN_H5_ABSENT;
     struct hn_wanted named = *want;
     if (named.name)
         named.name += named.name[0] == '/';
@@ -474,21 +524,18 @@ static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn
         named.name = "labels";
     else if (!want->labels && hn_h5_find(file, "train") != HN_H5_ABSENT)
         named.name = "train";
-    enum hn_code code = HN_OK;
-    fault = HN_H5_ABSENT;
-    f = (struct found){.data = {.id = H5I_INVALID_HID, .type = H5I_INVALID_HID}};
-    if (named.name)
-        code = find_set(ctx, s, file, named.name, &f, &fault);
-    if (!code && fault == HN_H5_ABSENT) {
-        named.name = pick(ctx, s, file, &named);
-        code = named.name ? find_set(ctx, s, file, named.name, &f, &fault) : ctx->code;
+    if (named.name && read_named(ctx, file, s, &named, &fault, out))
+        return ctx->code;
+    if (fault == HN_H5_ABSENT && (!(named.name = pick(ctx, s, file, &named)) ||
+                                  read_named(ctx, file, s, &named, &fault, out)))
+        return ctx->code;
+    if (fault == HN_H5_NOT_DATA && want->labels) {
+        if (read_categories(ctx, file, s, &named, &within, out))
+            return ctx->code;
+        if (within == HN_H5_GOOD)
+            return HN_OK;
     }
-    if (!code && fault != HN_H5_GOOD)
-        code = fail_set(ctx, s, named.name, fault);
-    if (!code)
-        code = take_set(ctx, &f.at, &named, &f.data, out);
-    close_found(&f);
-    return code;
+    return fault == HN_H5_GOOD ? HN_OK : fail_set(ctx, s, named.name, fault);
 }
 
 // Finds out if the rows of the file are those of a snapshot, or lie in data sets of any name.
