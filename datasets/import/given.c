@@ -7,6 +7,7 @@
 #include "core/text.h"
 #include "datasets/import/array.h"
 #include "datasets/import/format.h"
+#include "datasets/import/lines.h"
 #include "datasets/import/npy.h"
 #include "datasets/import/source.h"
 #include "datasets/text.h"
@@ -155,7 +156,7 @@ static enum hn_code take_list(struct hn_context *ctx, struct reading *r, const s
     const json_t *list = json_is_object(value) ? json_object_get(value, "negatives") : value;
     const json_t *anchor = json_object_get(value, "anchor");
     int64_t length = (int64_t)json_array_size(list), wanted = r->out->lists % r->rules->n;
-    if (!json_is_array(list) || (anchor && !r->rules->negatives))
+    if (!json_is_array(list) || (anchor && (!r->rules->negatives || !json_is_integer(anchor))))
         return fail_line(ctx, at);
     if (anchor && json_integer_value(anchor) != wanted)
         return hn_line_fail(ctx, at, "is of anchor %lld where that of anchor %" PRId64 " is due",
@@ -173,25 +174,22 @@ static enum hn_code take_list(struct hn_context *ctx, struct reading *r, const s
 }
 
 static enum hn_code read_lines(struct hn_context *ctx, struct reading *r, struct hn_source *s) {
-    struct hn_line at = {.path = s->path};
-    char *text;
-    if (hn_source_text(ctx, s, &text))
-        return ctx->code;
-    for (char *line = text, *next; *line; line = next) {
-        char *end = strchr(line, '\n');
-        next = end ? end + 1 : line + strlen(line);
-        if (end)
-            *end = '\0';
-        at.number++;
+    struct hn_lines l;
+    char *line;
+    enum hn_code code = hn_lines_begin(ctx, *s, &l);
+    s->file = NULL;
+    while (!code && !(code = hn_lines_next(ctx, &l, &line)) && line) {
         if (line[strspn(line, " \t\r")] == '\0')
             continue;
-        json_t *value = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-        enum hn_code code = value ? take_list(ctx, r, &at, value) : fail_line(ctx, &at);
+        json_t *value;
+        code = hn_lines_json(ctx, &l, line, &value);
+        code = !code             ? take_list(ctx, r, &l.at, value)
+               : code == HN_DATA ? fail_line(ctx, &l.at)
+                                 : code;
         json_decref(value);
-        if (code || (at.number % 1024 == 0 && hn_check_stop(ctx)))
-            return ctx->code;
     }
-    return HN_OK;
+    hn_lines_close(ctx, &l);
+    return code;
 }
 
 static enum hn_code check_whole(struct hn_context *ctx, const struct reading *r) {

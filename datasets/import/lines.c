@@ -15,13 +15,18 @@
 
 enum { BLOCK = 1 << 16, LINE_MAX_BYTES = 1 << 26 };
 
+enum hn_code hn_lines_begin(struct hn_context *ctx, struct hn_source source, struct hn_lines *out) {
+    *out = (struct hn_lines){.at.path = source.path, .source = source};
+    if (hn_grow(ctx, &out->bytes, &out->capacity, BLOCK + 1, 1) == HN_OK)
+        return HN_OK;
+    hn_source_close(&out->source);
+    return ctx->code;
+}
+
 enum hn_code hn_lines_open(struct hn_context *ctx, const char *path, struct hn_lines *out) {
+    struct hn_source source;
     *out = (struct hn_lines){.capacity = 0};
-    enum hn_code code = hn_source_open(ctx, path, &out->source);
-    out->at.path = out->source.path;
-    if (!code && (code = hn_grow(ctx, &out->bytes, &out->capacity, BLOCK + 1, 1)))
-        hn_source_close(&out->source);
-    return code;
+    return hn_source_open(ctx, path, &source) ? ctx->code : hn_lines_begin(ctx, source, out);
 }
 
 void hn_lines_close(struct hn_context *ctx, struct hn_lines *l) {

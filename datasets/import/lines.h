@@ -19,6 +19,10 @@ struct hn_lines {
 HN_MUST_USE enum hn_code hn_lines_open(struct hn_context *ctx, const char *path,
                                        struct hn_lines *out);
 
+// The lines of a source that is open, which closes with them.
+HN_MUST_USE enum hn_code hn_lines_begin(struct hn_context *ctx, struct hn_source source,
+                                        struct hn_lines *out);
+
 // *line: the next one, NULL at the end; it may be changed. HN_DATA: a zero byte in it, or it has
 // more than 64 MiB.
 HN_MUST_USE enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **line);

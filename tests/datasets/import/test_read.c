@@ -285,6 +285,19 @@ static const struct {
     {&batches, LISTS(""), NULL, "is empty", 0},
     {&negatives, LISTS("[1, 2]\n[]\n{\"negatives\": [0]}\n"), "1 2||0", NULL, 3},
     {&negatives, LISTS("{\"anchor\": 0, \"negatives\": [1]}\n[0]\n[1]\n"), "1|0|1", NULL, 3},
+    // Keys that nothing reads, as Python's json writes what JSON cannot hold.
+    {&negatives,
+     LISTS("{\"anchor\": 0, \"negatives\": [1], \"scores\": [NaN, -Infinity]}\r\n"
+           "{\"anchor\": 1, \"text\": \"\\udcb2 \\u0000\", \"negatives\": [0]}\n"
+           "{\"id\": 36893488147419103232, \"negatives\": [1]}"),
+     "1|0|1", NULL, 3},
+    {&negatives, LISTS("{\"anchor\": \"0\", \"negatives\": [1]}\n"), NULL, "line 1: wants a list",
+     0},
+    {&negatives, LISTS("{\"anchor\": null, \"negatives\": [1]}\n"), NULL, "line 1: wants a list",
+     0},
+    {&negatives, LISTS("{\"negatives\": [NaN]}\n"), NULL, "line 1: wants a list", 0},
+    {&negatives, LISTS("[36893488147419103232]\n"), NULL, "line 1: wants a list", 0},
+    {&batches, LISTS("\xef\xbb\xbf[0, 1]\n[2, \xff]\n"), NULL, "line 2: is not UTF-8", 0},
     {&negatives, LISTS("{\"anchor\": 1, \"negatives\": [1]}\n"), NULL,
      "is of anchor 1 where that of anchor 0 is due", 0},
     {&negatives, LISTS("[0]\n"), NULL, "the list of anchor 0 holds the anchor itself", 0},
