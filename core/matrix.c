@@ -84,18 +84,10 @@ const char *hn_row_fault(const float *row, int64_t d, int64_t *at) {
     return row_fault(row, d, &length, at);
 }
 
-enum hn_code hn_normalize_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
-                               const char *what) {
-    return hn_unit_rows(ctx, x, rows, cols, HN_ZERO_ROWS_REFUSED, what);
-}
-
-enum hn_code hn_unit_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
-                          enum hn_zero_rows zero, const char *what) {
-    return hn_unit_rows_from(ctx, x, 0, rows, cols, zero, what);
-}
-
-enum hn_code hn_unit_rows_from(struct hn_context *ctx, float *x, int64_t first, int64_t rows,
-                               int64_t cols, enum hn_zero_rows zero, const char *what) {
+// may_keep: whether the caller has a way to keep zero rows, which the message names.
+static enum hn_code make_unit(struct hn_context *ctx, float *x, int64_t first, int64_t rows,
+                              int64_t cols, enum hn_zero_rows zero, bool may_keep,
+                              const char *what) {
     int64_t bad = rows;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < rows; i++) {
@@ -120,12 +112,28 @@ enum hn_code hn_unit_rows_from(struct hn_context *ctx, float *x, int64_t first, 
     if (fault[0] == 'z')
         return hn_fail(ctx, HN_DATA,
                        "%s row %lld is all zeros, so cosine is undefined: remove the item or "
-                       "fix its embedding",
-                       what, (long long)(first + bad));
+                       "fix its embedding%s",
+                       what, (long long)(first + bad),
+                       may_keep ? ", or keep it (zero_rows; --zero-rows keep of import)" : "");
     return hn_fail(ctx, HN_DATA,
                    "%s row %lld is not finite (%s at column %lld): remove the item or fix "
                    "its embedding",
                    what, (long long)(first + bad), fault, (long long)at);
+}
+
+enum hn_code hn_normalize_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
+                               const char *what) {
+    return make_unit(ctx, x, 0, rows, cols, HN_ZERO_ROWS_REFUSED, false, what);
+}
+
+enum hn_code hn_unit_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
+                          enum hn_zero_rows zero, const char *what) {
+    return make_unit(ctx, x, 0, rows, cols, zero, true, what);
+}
+
+enum hn_code hn_unit_rows_from(struct hn_context *ctx, float *x, int64_t first, int64_t rows,
+                               int64_t cols, enum hn_zero_rows zero, const char *what) {
+    return make_unit(ctx, x, first, rows, cols, zero, true, what);
 }
 
 // Eight floats, wherever they are.

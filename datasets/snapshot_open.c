@@ -209,6 +209,7 @@ static enum hn_code open_teacher(struct hn_context *ctx, struct hn_snapshot *s) 
         return ctx->code;
     if (s->teacher[0].id < 0)
         return HN_OK;
+    s->teacher[0].zero_rows = s->info.zero_rows;
     s->info.teacher_d = s->teacher[0].cols;
     return check_teacher(ctx, s);
 }

@@ -149,7 +149,7 @@ enum hn_code hn_snapshot_write_teacher(struct hn_context *ctx, struct hn_snapsho
                                        const struct hn_matrix *teacher) {
     if (check_absent(ctx, w, "/teacher"))
         return ctx->code;
-    hn_writer_matrix(w, "/teacher", HN_FLOAT32, HN_ZERO_ROWS_REFUSED, teacher);
+    hn_writer_matrix(w, "/teacher", HN_FLOAT32, w->series[0].zero_rows, teacher);
     return w->code;
 }
 

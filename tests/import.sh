@@ -178,6 +178,16 @@ x = np.load('x2.npy'); np.save('nil.npy', 0 * x); x[::3] = 0; np.save('zeros.npy
     expect "zero rows: kept" 0 '8 rows are zero and stay, row 0 the first' import -e zeros.npy -l y.npy --view2 x.npy --zero-rows keep -o kept.h5
     "$python" -c "import numpy as np; x = np.load('x.npy'); x[5] = 0; np.save('zero.npy', x)"
     expect "one zero row: kept" 0 '1 row is zero and stays, row 5 the first' import -e zero.npy -l y.npy --zero-rows keep -o kept1.h5
+    expect "zero rows: of a view, by its file" 0 'zeros.npy: 8 rows are zero and stay, row 0 the first' import -e x.npy -l y.npy --view2 zeros.npy --zero-rows keep -o kept2.h5
+    expect "zero rows: of a part, by its file" 0 'zero.npy: 1 row is zero and stays, row 5 the first' import -e x.npy -e zero.npy --zero-rows keep -o kept3.h5
+    expect "a file without zero rows" 0 '' import -e x.npy -l y.npy --view2 x.npy -o nonzero.h5
+    expect "zero rows: of a later step" 0 'zeros.npy: 8 rows are zero' import -e zeros.npy -l y.npy --step 5 -o kept1.h5
+    expect "zero rows: of a step of a file without" 3 'row 0 is all zeros.*; the file was made without --zero-rows keep' import -e zeros.npy -l y.npy --view2 x.npy --zero-rows keep --step 9 -o nonzero.h5
+    expect "zero rows: of a teacher are refused" 3 'zeros.npy: row 0 is all zeros' import -e x.npy -l y.npy --teacher zeros.npy -o taught.h5
+    expect "zero rows: of a teacher" 0 'zeros.npy: 8 rows are zero' import -e x.npy -l y.npy --teacher zeros.npy --zero-rows keep -o taught.h5
+    expect "zero rows: of a teacher, read" 0 'taught.h5: valid' validate taught.h5
+    expect "zero rows: of a teacher, sampled" 0 '' sample taught.h5 --sampler '{jest: {chunks: 2}}' -b 4 -o jest.npy
+    expect "zero rows: of a teacher of a file without" 2 'was made without --zero-rows keep' import --teacher zeros.npy --zero-rows keep -o nonzero.h5
     expect "zero rows: all of a later step" 0 '' import -e nil.npy --view2 x.npy --step 3 -o kept.h5
     expect "zero rows: a file that keeps them is valid" 0 '' validate kept.h5
     expect "zero rows: and says so" 0 'zero rows *may be there' info kept.h5

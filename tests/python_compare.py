@@ -88,6 +88,16 @@ check("its table says which row is which", lines[0].split()[:4] == ["Sampler", "
 check("views", np.isfinite(series.settings["gap"][0]))
 del series
 check("no folder is left", os.listdir(own.name) == [])
+holed = x.copy()
+holed[3] = 0
+raises("a row of zeros", ValueError, 'x: row 3 is all zeros, so that cosine is undefined: mend it, leave it out, or give zero_rows="keep"',
+       lambda: hardneg.compare(holed, y, ["uniform"], batch_size=30, seeds=1))
+raises("zero_rows", ValueError, "zero_rows 'skip': 'refuse' or 'keep'", lambda: hardneg.compare(holed, y, zero_rows="skip"))
+zero = []
+kept = hardneg.compare(holed, y, ["uniform", {"again": lambda rows, size, seed, epoch: zero.append(rows[3]) or np.arange(300).reshape(-1, size)}],
+                       batch_size=30, seeds=1, zero_rows="keep", metrics=["hardness"])
+check("a row of zeros is kept", len(zero) == 1 and not zero[0].any() and np.isfinite(kept.settings["cos_mean"]).all())
+
 raises("a key of no job", ValueError, "unknown key", lambda: hardneg.compare(x, y, batch_size=16, temprature=1))
 raises("ids out of range", ValueError, "batch 0, position 0: item 300", lambda: hardneg.compare(
     x, y, [{"bad": lambda *_: [[300] * 16]}], batch_size=16, seeds=1))

@@ -58,8 +58,7 @@ static enum hn_code check_file(struct hn_context *ctx, const char *path, enum hn
 enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
                               const struct hn_text_list *list, struct hn_matrix *out,
                               struct hn_import_parts *parts, bool *named) {
-    enum hn_undirected zero =
-        list == &o->teacher ? HN_UNDIRECTED_REFUSE : (enum hn_undirected)o->zero_rows;
+    const enum hn_undirected zero = (enum hn_undirected)o->zero_rows;
     struct hn_wanted want = hn_import_wanted(o);
     struct hn_text_list part;
     want.snapshots = list == &o->teacher;
@@ -391,7 +390,7 @@ static enum hn_code begin_append(struct hn_context *ctx, const struct hn_import 
         return ctx->code;
     in->zero_rows = in->zero_rows || hn_snapshot_info(s)->zero_rows == HN_ZERO_ROWS_KEPT;
     bool good = !keep_same(ctx, o, s, in) && !check_fit(ctx, o, in, s) &&
-                !hn_import_check_kept(ctx, in) &&
+                !hn_import_check_kept(ctx, in, o->zero_rows == HN_UNDIRECTED_KEEP) &&
                 !hn_snapshot_write_begin_from(ctx, o->output, s, version, w);
     hn_snapshot_close(ctx, s);
     return good ? HN_OK : ctx->code;
@@ -419,6 +418,8 @@ static enum hn_code add_extras(struct hn_context *ctx, const struct hn_import *o
     else if (info->n != in->n)
         code = hn_fail(ctx, HN_DATA, "%s has %lld rows but %s has %lld items; they must agree",
                        in->from, (long long)in->n, o->output, (long long)info->n);
+    else if (o->zero_rows == HN_UNDIRECTED_KEEP && info->zero_rows != HN_ZERO_ROWS_KEPT)
+        code = hn_fail(ctx, HN_USAGE, HN_IMPORT_NOT_KEPT, o->output);
     in->d = info->d;
     if (!code && (hn_snapshot_write_begin_from(ctx, o->output, s, version, &w) ||
                   write_extras(ctx, o, in, w)))

@@ -98,6 +98,10 @@ HN_MUST_USE enum hn_code hn_import_keep(struct hn_context *ctx, struct hn_import
 // Number of row i in what was read, those that were left out counted.
 int64_t hn_import_row(const struct hn_import_input *in, int64_t i);
 
-// Refuses rows without direction, named by that number, among those that a series wants (HN_DATA).
-HN_MUST_USE enum hn_code hn_import_check_kept(struct hn_context *ctx,
-                                              const struct hn_import_input *in);
+// Refuses rows without direction, named by that number, among those that a series wants (HN_DATA);
+// notes zero rows that it keeps.
+// asked: --zero-rows keep was given, which a file that was made without cannot heed.
+HN_MUST_USE enum hn_code hn_import_check_kept(struct hn_context *ctx, struct hn_import_input *in,
+                                              bool asked);
+#define HN_IMPORT_NOT_KEPT                                                                         \
+    "%s: was made without --zero-rows keep, and holds no zero rows: make it anew"

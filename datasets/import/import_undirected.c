@@ -135,30 +135,51 @@ enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path, enum
     return HN_OK;
 }
 
-enum hn_code hn_import_check_kept(struct hn_context *ctx, const struct hn_import_input *in) {
+// Checks whether every row of a series that has no direction is zero; notes those of every file.
+static enum hn_code keep_series(struct hn_context *ctx, const struct hn_import_input *in,
+                                int series, const char *remedy) {
+    const struct hn_import_parts *p = &in->parts[series];
+    struct hn_zero_count zero = {0};
+    int64_t begin = 0, part = 0;
     for (int64_t i = 0; i < in->n; i++) {
-        struct fault f = fault_of(in, i);
-        if (f.what && !(in->zero_rows && f.what[0] == 'z'))
-            return refuse(ctx, in, i, f, "fix it: all steps of a series hold the same items");
+        struct fault f = {.series = series};
+        if (p->count && i == p->end[part]) {
+            hn_import_note_zero(ctx, p->file[part++], &zero);
+            zero = (struct hn_zero_count){0};
+            begin = i;
+        }
+        f.what = hn_row_fault(in->rows[series] + i * in->d, in->d, &f.column);
+        if (f.what && f.what[0] != 'z')
+            return refuse(ctx, in, i, f, remedy);
+        zero.first = f.what && zero.n == 0 ? i - begin : zero.first;
+        zero.n += f.what != NULL;
     }
+    hn_import_note_zero(ctx, p->count ? p->file[part] : in->from, &zero);
     return HN_OK;
 }
 
-// Checks whether every row that has no direction is zero.
-static enum hn_code keep_zero(struct hn_context *ctx, struct hn_import_input *in) {
-    struct hn_zero_count zero = {0};
-    for (int64_t i = 0; i < in->n; i++)
-        for (int s = 0; s < HN_IMPORT_VIEWS; s++) {
-            struct fault f = {.series = s};
-            if (!in->rows[s] || !(f.what = hn_row_fault(in->rows[s] + i * in->d, in->d, &f.column)))
-                continue;
-            if (f.what[0] != 'z')
-                return refuse(ctx, in, i, f, SKIP);
-            zero.first = zero.n == 0 ? i : zero.first;
-            zero.n++;
-        }
+static enum hn_code keep_zero(struct hn_context *ctx, struct hn_import_input *in,
+                              const char *remedy) {
+    for (int s = 0; s < HN_IMPORT_VIEWS; s++)
+        if (in->rows[s] && keep_series(ctx, in, s, remedy))
+            return ctx->code;
     in->zero_rows = true;
-    hn_import_note_zero(ctx, in->from, &zero);
+    return HN_OK;
+}
+
+enum hn_code hn_import_check_kept(struct hn_context *ctx, struct hn_import_input *in, bool asked) {
+    static const char same[] = "fix it: all steps of a series hold the same items";
+    if (in->zero_rows)
+        return keep_zero(ctx, in, same);
+    for (int64_t i = 0; i < in->n; i++) {
+        struct fault f = fault_of(in, i);
+        if (f.what)
+            return refuse(
+                ctx, in, i, f,
+                asked && f.what[0] == 'z'
+                    ? "the file was made without --zero-rows keep: make it anew, or fix it"
+                    : same);
+    }
     return HN_OK;
 }
 
@@ -166,7 +187,7 @@ enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in
                               enum hn_undirected what) {
     bool skip = what == HN_UNDIRECTED_SKIP;
     if (what == HN_UNDIRECTED_KEEP)
-        return keep_zero(ctx, in);
+        return keep_zero(ctx, in, SKIP);
     int64_t count = 0, n = in->n, first = -1, *keep = NULL;
     if (skip && !HN_ALLOC(ctx, keep, n))
         return ctx->code;

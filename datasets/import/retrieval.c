@@ -225,10 +225,7 @@ static enum hn_code append_step(struct hn_context *ctx, const struct hn_import *
                            (long long)rows[side].cols, o->output, (long long)info->n[side],
                            side == HN_QUERIES ? "queries" : "passages", (long long)file->d);
     if (!code && o->zero_rows == HN_UNDIRECTED_KEEP && file->zero_rows != HN_ZERO_ROWS_KEPT)
-        code =
-            hn_fail(ctx, HN_USAGE,
-                    "%s: was made without --zero-rows keep, and holds no zero rows: make it anew",
-                    o->output);
+        code = hn_fail(ctx, HN_USAGE, HN_IMPORT_NOT_KEPT, o->output);
     if (!code && o->step <= file->step[file->steps - 1])
         code = hn_fail(ctx, HN_USAGE, "--step %lld does not come after step %lld, the last of %s",
                        (long long)o->step, (long long)file->step[file->steps - 1], o->output);

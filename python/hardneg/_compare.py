@@ -175,7 +175,7 @@ def _series(x: Any) -> List[Any]:
     return list(x) if isinstance(x, (list, tuple)) and len(x) and getattr(x[0], "ndim", 1) == 2 else [x]
 
 
-def _write_data(folder: str, x: List[Any], labels: Matrix, view2: List[Any], steps: Sequence[int]) -> None:
+def _write_data(folder: str, x: List[Any], labels: Matrix, view2: List[Any], steps: Sequence[int], zero_rows: str) -> None:
     for i, rows in enumerate(x):
         np.save(os.path.join(folder, "x.npy"), rows)
         arguments = ["--embeddings", "x.npy", "--step", str(int(steps[i]))]
@@ -189,30 +189,35 @@ def _write_data(folder: str, x: List[Any], labels: Matrix, view2: List[Any], ste
         elif labels is not None and i == 0:
             np.save(os.path.join(folder, "labels.npy"), numbers(labels, len(rows)).astype(np.int64))
             arguments += ["--labels", "labels.npy"]
-        _run(folder, "import", *arguments, "-o", "data.h5", "-q")
+        _run(folder, "import", *arguments, "--zero-rows", zero_rows, "-o", "data.h5", "-q")
 
 
-def _unit(x: Any, name: str) -> Any:
+def _unit(x: Any, name: str, zero_rows: str) -> Any:
     if not len(x):
         raise ValueError(f"{name} holds no rows")
     wide = x.astype(np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
+    if zero_rows == "keep":
+        length[length == 0] = 1
     for row in np.flatnonzero(~np.isfinite(length) | (length == 0))[:1]:
-        raise ValueError(f"{name}: row {row} " + ("is all zeros, so that cosine is undefined" if length[row] == 0 else
-                                                  "holds numbers that are not finite") + ": mend it or leave it out")
+        raise ValueError(f"{name}: row {row} " + ("is all zeros, so that cosine is undefined: mend it, leave it out, or give zero_rows=\"keep\""
+                                                  if length[row] == 0 else "holds numbers that are not finite: mend it or leave it out"))
     return (wide / length).astype(np.float32)
 
 
 def compare(x: Array, labels: Matrix = None, samplers: Sequence[Any] = ("uniform", "knn"), *,
             batch_size: Union[int, Sequence[int]] = 256, seeds: Union[int, Sequence[int]] = 5, epochs: int = 1,
-            view2: Array = None, steps: Optional[Sequence[int]] = None, **job: Any) -> Comparison:
+            view2: Array = None, steps: Optional[Sequence[int]] = None, zero_rows: str = "refuse", **job: Any) -> Comparison:
     """Compares samplers as `hardneg run` does, with its statistics: the program is run in a temporary folder.
 
     samplers: names, {name: options}, or {name: function}, a function (x, batch_size, seed, epoch) that returns an epoch's
     batches as lists of places in x, whose rows it gets at unit length; {name: function, "repeats": True} has options of the
     sampler `given`. labels: one an item, or several, in any form that Sampler takes. seeds: a number of seeds, or the seeds. x may be a
-    list of arrays, a series over training, whose steps are 0, 1, ... or steps=. job: other keys of a job file
+    list of arrays, a series over training, whose steps are 0, 1, ... or steps=. zero_rows: "refuse", or "keep": a row of
+    zeros has a cosine of 0 to every item. job: other keys of a job file
     (docs/reference/job-file.md): temperature=, weightings=, metrics=, batches= (of a cell, instead of whole epochs) ..."""
+    if zero_rows not in ("refuse", "keep"):
+        raise ValueError(f"zero_rows {zero_rows!r}: 'refuse' or 'keep'")
     series = [floats(rows, "x") for rows in _series(x)]
     views = [] if view2 is None else _series(view2)
     steps = list(range(len(series))) if steps is None else [int(step) for step in steps]
@@ -221,8 +226,8 @@ def compare(x: Array, labels: Matrix = None, samplers: Sequence[Any] = ("uniform
     sizes = [batch_size] if isinstance(batch_size, int) else list(batch_size)
     numbered = list(range(1, seeds + 1)) if isinstance(seeds, int) else list(seeds)
     folder = tempfile.TemporaryDirectory(prefix="hardneg-")
-    units = [_unit(rows, "x") for rows in series]
-    _write_data(folder.name, series, labels, views, steps)
+    units = [_unit(rows, "x", zero_rows) for rows in series]
+    _write_data(folder.name, series, labels, views, steps, zero_rows)
     listed: List[Any] = []
     for sampler in samplers:
         own = {name: f for name, f in sampler.items() if callable(f)} if isinstance(sampler, dict) else {}
