@@ -92,6 +92,7 @@ holed = x.copy()
 holed[3] = 0
 raises("a row of zeros", ValueError, 'x: row 3 is all zeros, so that cosine is undefined: mend it, leave it out, or give zero_rows="keep"',
        lambda: hardneg.compare(holed, y, ["uniform"], batch_size=30, seeds=1))
+raises("a batch that is too large", ValueError, "batch_size 301 exceeds the 300 items", lambda: hardneg.compare(x, y, batch_size=[30, 301]))
 raises("zero_rows", ValueError, "zero_rows 'skip': 'refuse' or 'keep'", lambda: hardneg.compare(holed, y, zero_rows="skip"))
 zero = []
 kept = hardneg.compare(holed, y, ["uniform", {"again": lambda rows, size, seed, epoch: zero.append(rows[3]) or np.arange(300).reshape(-1, size)}],

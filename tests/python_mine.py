@@ -4,6 +4,7 @@
 import inspect
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -98,6 +99,17 @@ class Shapes(unittest.TestCase):
                 ("tuples", [(0, 1, 1, 1)], {}), ("Make pairs tuples", [[q, p] for q, p in KNOWN.tolist()], {})):
             with self.subTest(why):
                 self.assertRaisesRegex(ValueError, why, hardneg.mine, Q, P, qrels, **more)
+
+
+    def test_calls(self):
+        """Refused in the words of the call."""
+        for why, data, more in (("takes an array and a sampler, or queries, a corpus and qrels", (Q,), {}), ("takes an array and a sampler", (), {}),
+                                ("with a corpus: missing a required argument: 'qrels'", (Q, P), {"negatives": 3}),
+                                ("with a corpus: too many positional arguments", (Q, P, KNOWN, None, 5), {}),
+                                ("with a corpus has no argument 'n'", (Q, P, KNOWN), {"n": 3}),
+                                ("of one array: got an unexpected keyword argument 'negatives'", (P, "mined"), {"negatives": 3})):
+            with self.subTest(why):
+                self.assertRaisesRegex(TypeError, r"^mine\(\) " + re.escape(why), hardneg.mine, *data, **more)
 
 
 class Files(unittest.TestCase):

@@ -129,12 +129,24 @@ def mine(*data: Any, **more: Any) -> Any:
     {"anchor": 0, "negatives": [...], "scores": [...]}, or .npy for the ids. view2, labels, edges, features, teacher, groups,
     batch_size and progress are of it alone."""
     second = data[1] if len(data) > 1 else more.get("sampler", more.get("corpus"))
+    if second is None:
+        raise TypeError("mine() takes an array and a sampler, or queries, a corpus and qrels")
     if isinstance(second, (str, dict)):
+        _check_call("mine() of one array", _mine_items, data, more)
         return _mine_items(*data, **more)
     for name in more.keys() - inspect.signature(Miner).parameters.keys():
         close = difflib.get_close_matches(name, OPTIONS, 1)
         raise TypeError(f"mine() with a corpus has no argument {name!r}" + (f": did you mean {close[0]!r}?" if close else ""))
+    _check_call("mine() with a corpus", Miner, data, more)
     return Miner(*data, **more).mined
+
+
+def _check_call(name: str, function: Any, data: Tuple[Any, ...], more: Dict[str, Any]) -> None:
+    """Refuses arguments in the words of the call that was made."""
+    try:
+        inspect.signature(function).bind(*data, **more)
+    except TypeError as why:
+        raise TypeError(f"{name}: {why}") from None
 
 
 def _signature_of_both() -> inspect.Signature:

@@ -227,6 +227,9 @@ def compare(x: Array, labels: Matrix = None, samplers: Sequence[Any] = ("uniform
     numbered = list(range(1, seeds + 1)) if isinstance(seeds, int) else list(seeds)
     folder = tempfile.TemporaryDirectory(prefix="hardneg-")
     units = [_unit(rows, "x", zero_rows) for rows in series]
+    for size in sizes:
+        if isinstance(size, int) and size > len(series[0]):
+            raise ValueError(f"batch_size {size} exceeds the {len(series[0])} items")
     _write_data(folder.name, series, labels, views, steps, zero_rows)
     listed: List[Any] = []
     for sampler in samplers:
