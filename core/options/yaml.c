@@ -81,11 +81,28 @@ void hn_names_add(struct hn_names *names, const char *name) {
         names->name[names->n++] = name;
 }
 
+// The name that a text begins with, where what follows looks like options: "knn(n=3)"; or NULL.
+static const char *name_with_options(const char *text, const struct hn_names *names) {
+    for (int64_t i = 0; i < names->n; i++) {
+        size_t length = strlen(names->name[i]);
+        if (strncmp(text, names->name[i], length) == 0 && text[length] &&
+            strchr("([{:=, ", text[length]))
+            return names->name[i];
+    }
+    return NULL;
+}
+
 enum hn_code hn_yaml_fail_unknown(struct hn_context *ctx, const struct hn_yaml *at,
                                   const char *what, const struct hn_names *names) {
     int clip = hn_yaml_clip(at->text);
-    const char *meant = hn_suggest(at->text, names->name, names->n);
+    const char *meant = name_with_options(at->text, names);
     if (meant)
+        return hn_yaml_fail(
+            ctx, at,
+            "unknown %s '%.*s': with options it is {%s: {option: value}}, in quotes "
+            "on a command line",
+            what, clip, at->text, meant);
+    if ((meant = hn_suggest(at->text, names->name, names->n)))
         return hn_yaml_fail(ctx, at, "unknown %s '%.*s' (did you mean '%s'?)", what, clip, at->text,
                             meant);
     char known[HN_MESSAGE_MAX] = "";

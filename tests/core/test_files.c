@@ -459,6 +459,7 @@ static void test_beginnings(void) {
         {"PK\x05\x06", 4, NULL, "empty archive"},
         {"Rar!\x1a\x07", 6, NULL, "unrar x"},
         {"PAR1", 4, NULL, "Parquet"},
+        {"\x89HDF\r\n\x1a\n", 8, NULL, "is an HDF5 file"},
         {"%PDF-1.5", 8, NULL, "is a PDF"},
         {"MATLAB 5.0 MAT-file", 19, NULL, "-v7.3"},
         {"0.5\t0.25\n", 9, NULL, NULL},

@@ -321,6 +321,11 @@ static void test_parse_sampler(void) {
     HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "", &s), HN_USAGE, "a name is missing");
     HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "knm", &s), HN_USAGE,
                    "sampler knm: unknown sampler 'knm' (did you mean 'knn'?)");
+    HN_CHECK_FAILS(
+        &b.ctx, hn_job_parse_sampler(&b.ctx, "gcbs(quantile=.9)", &s), HN_USAGE,
+        "unknown sampler 'gcbs(quantile=.9)': with options it is {gcbs: {option: value}}");
+    HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "ringo", &s), HN_USAGE,
+                   "(did you mean 'ring'?)");
     HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "{uniform: {draw: [iid, shuffle]}}", &s),
                    HN_USAGE, "one sampler is wanted, these are 2");
     HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "{batchsampler: {M: x}}", &s), HN_USAGE,
