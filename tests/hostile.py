@@ -5,7 +5,9 @@
 Makes files, jobs, command lines and environments that are wrong in ways drawn from a seed, and runs the program
 on each. Every case has to end within ten seconds (more on a machine that is busy) with an exit code of the list and, where that is an error, a
 sentence that begins with "hardneg"; what stood where output was asked for stands there still, and no temporary
-file is left. With ASAN_OPTIONS set, limits are left out: the sanitizer takes more. The last lines are a table by kind and exit code, and the totals for tests/run.sh."""
+file is left. With ASAN_OPTIONS set, limits are left out: the sanitizer takes more. The same commands on files that are
+left whole come first, and have to be accepted. The last lines are a table by kind and exit code, with how many cases got
+past every refusal and how many sentences refused the others, and the totals for tests/run.sh."""
 import argparse
 import collections
 import multiprocessing
@@ -21,7 +23,7 @@ import tempfile
 import time
 
 try:
-    from hostile_cases import KINDS, Case, prepare
+    from hostile_cases import KINDS, NO_BASE, OLD, Case, prepare, whole
 except ImportError:
     print("    skipped: no python3-h5py\nhostile: 0 passed, 0 failed, 1 skipped")
     sys.exit(0)
@@ -32,6 +34,9 @@ SECONDS = 10
 TINY_RUNS = 20
 CODES = {0, 1, 2, 3, 4, 5, 6, 70, 74, 130}
 ERRORS = {2, 3, 6, 70, 74}
+PAST = {0, 1, 4, 5, 6} # the input was taken
+GOOD = PAST - {4} # and nothing failed
+BASES = 4 # cases of a kind on files that are whole
 
 
 def state(path):
@@ -72,6 +77,12 @@ def execute(program, base, case):
     process = subprocess.Popen([program, *case.words], cwd=case.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, env=environment, preexec_fn=child, start_new_session=True)
     begin, allowed = time.monotonic(), SECONDS
+    if case.during:
+        time.sleep(case.delay)
+        try:
+            case.during()
+        except OSError: # it is not there yet
+            pass
     while True:
         try:
             out, err = process.communicate(timeout=max(0.0, begin + allowed - time.monotonic()))
@@ -100,6 +111,10 @@ def judge(case, code, err, before, allowed):
         return "an internal error"
     if re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text.replace("\x1b[K", "")):
         return "control characters in a message"
+    if os.path.exists(case.path("ran")):
+        return "a command of a stored job was run"
+    if case.during:
+        return "" if state(case.path("other/mine")) == OLD else "a file of another folder is not as it was"
     left = [n for n in os.listdir(case.folder) if ".tmp-" in n or n.startswith(".drawing")]
     if left:
         return f"left {left[0]}"
@@ -122,7 +137,8 @@ def not_valid(program, case, code):
 
 
 def run_case(job):
-    program, base, seed, number = job
+    program, base, seed, number, unspoiled = job
+    whole(unspoiled)
     rng = random.Random(f"{seed}-{number}")
     kind = list(KINDS)[number % len(KINDS)]
     with tempfile.TemporaryDirectory(prefix="hardneg-case-") as folder:
@@ -136,7 +152,28 @@ def run_case(job):
         begin = time.monotonic()
         code, _, err, allowed = execute(program, base, case)
         wrong = judge(case, code, err, before, allowed) or not_valid(program, case, code)
+        if unspoiled and code not in GOOD:
+            wrong = wrong or f"exit code {code} on files that are whole"
         return kind, code, time.monotonic() - begin, wrong, number, case.words, err[-300:]
+
+
+def sentence(err):
+    """The refusal, without names and numbers."""
+    text = err.decode("utf-8", "replace")
+    found = re.findall(r"^hardneg.*", text, re.M)
+    return re.sub(r"'[^']*'|\"[^\"]*\"|\S*[./\\]\S*|[-+0-9.e]*[0-9]\S*", "@", found[-1] if found else text[-80:])[:80]
+
+
+def check_bases(program, base, seed, pool):
+    """Runs cases whose files are left whole; how many failed, and how many were accepted of each kind."""
+    kinds, failed, accepted = list(KINDS), 0, collections.Counter()
+    jobs = [(program, base, seed, k + i * len(kinds), True) for k, kind in enumerate(kinds) if kind not in NO_BASE for i in range(BASES)]
+    for kind, code, _, wrong, number, words, err in pool.imap_unordered(run_case, jobs, 4):
+        accepted[kind] += code in GOOD
+        if wrong:
+            failed += 1
+            print(f"  FAILED whole case {number} ({kind}): {wrong}: {' '.join(words)[:300]}\n    {err!r}")
+    return failed, accepted
 
 
 def main():
@@ -149,12 +186,16 @@ def main():
     given = options.parse_args()
     program = os.path.realpath(given.program)
     counts, slowest, failed, unmade = collections.defaultdict(collections.Counter), dict.fromkeys(KINDS, (0, 0)), 0, 0
+    sentences = collections.defaultdict(set)
     with tempfile.TemporaryDirectory(prefix="hardneg-hostile-") as base, multiprocessing.Pool(given.processes) as pool:
         prepare(program, base)
         numbers = range(given.cases) if given.only is None else [given.only]
-        jobs = [(program, base, given.seed, i) for i in numbers]
+        jobs = [(program, base, given.seed, i, False) for i in numbers]
+        bad, accepted = check_bases(program, base, given.seed, pool) if given.only is None else (0, collections.Counter())
         for kind, code, seconds, wrong, number, words, err in pool.imap_unordered(run_case, jobs, 4):
             counts[kind][code] += 1
+            if code in ERRORS:
+                sentences[kind].add(sentence(err))
             slowest[kind] = max(slowest[kind], (seconds, number))
             unmade += code == "not made"
             if wrong:
@@ -163,13 +204,15 @@ def main():
             elif given.only is not None:
                 print(code, words, err)
     codes = sorted({c for k in counts.values() for c in k}, key=str)
-    print("| kind | cases | " + " | ".join(str(c) for c in codes) + " | longest, s (case) |")
-    print("| --- " * (len(codes) + 3) + "|")
+    print("| kind | cases | " + " | ".join(str(c) for c in codes) + " | past | sentences | whole: past | longest, s (case) |")
+    print("| --- " * (len(codes) + 6) + "|")
     for kind, found in counts.items():
-        print(f"| {kind} | {sum(found.values())} | " + " | ".join(str(found[c]) for c in codes) + " | %.1f (%d) |" % slowest[kind])
-    total = sum(sum(k.values()) for k in counts.values())
-    print(f"hostile: {total - failed - unmade} passed, {failed} failed, {unmade} skipped")
-    sys.exit(failed > 0)
+        past, bases = sum(found[c] for c in PAST), "-" if kind in NO_BASE else f"{accepted[kind]} of {BASES}"
+        print(f"| {kind} | {sum(found.values())} | " + " | ".join(str(found[c]) for c in codes) +
+              f" | {past} | {len(sentences[kind])} | {bases} | %.1f (%d) |" % slowest[kind])
+    total = sum(sum(k.values()) for k in counts.values()) + BASES * (len(KINDS) - len(NO_BASE)) * (given.only is None)
+    print(f"hostile: {total - failed - bad - unmade} passed, {failed + bad} failed, {unmade} skipped")
+    sys.exit(failed + bad > 0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The cases of tests/hostile.py: how each kind is made of a seed. A new kind is a function make_* and its name in KINDS."""
+import hashlib
 import json
 import os
 import resource
@@ -19,6 +20,25 @@ NUMBERS = ["0", "-1", "1", "2", "2147483647", "2147483648", "4294967296", "92233
            "0x10", "1_000", "1e9", "0.5", "1.5", "''", "[]", "{}", "[1, 1]", "[[1]]", "{a: 1}", "~", "true", "99999999999999999999"]
 
 
+SEAL = b"hardneg-seal sha256 "
+spoiling = True # False: cases of the same seeds whose files are left whole
+
+
+def whole(value):
+    """Leaves the files of the cases from here on as they are, or spoils them."""
+    global spoiling
+    spoiling = not value
+
+
+def seal(path):
+    """Gives results, or a cell, a checksum that fits, so that what reads behind it is tried."""
+    with open(path, "rb") as f:
+        data = f.read()
+    data = data[:-85] if data[-85:-65] == SEAL else data
+    with open(path, "wb") as f:
+        f.write(data + SEAL + hashlib.sha256(data).hexdigest().encode() + b"\n")
+
+
 def prepare(program, folder):
     """What all cases begin with: a snapshot, results, arrays, a folder of texts, a job."""
     def run(*words):
@@ -29,17 +49,16 @@ def prepare(program, folder):
                 "metrics: [fn_ratio, histogram]\nfigures: none\n")
     run("run", "-c", "job.yaml", "-o", "r")
     shutil.copy(f"{folder}/r/results.h5", f"{folder}/r.h5")
-    shutil.rmtree(f"{folder}/r")
     with open(f"{folder}/names.txt", "w", encoding="utf-8") as f:
         f.write("a\nb\nc\n")
     # A snapshot with all that one can hold; texts of its items, claims, a training.
     np.save(f"{folder}/t.npy", np.cos(np.arange(120.0).reshape(60, 2)))
-    np.save(f"{folder}/big.npy", np.sin(np.arange(240.0).reshape(60, 4)))
+    np.save(f"{folder}/rows.npy", np.sin(np.arange(240.0).reshape(60, 4)))
     np.save(f"{folder}/order.npy", np.arange(60)[::-1])
     for name, line in (("groups.txt", "g{a}"), ("several.txt", "l{a}|m{b}"), ("lines.txt", "the text of item {i}")):
         with open(f"{folder}/{name}", "w", encoding="utf-8") as f:
             f.writelines(line.format(a=i % 3, b=i % 2, i=i) + "\n" for i in range(60))
-    run("import", "-e", "big.npy", "-l", "several.txt", "--label-separator", "|", "--teacher", "t.npy", "--group", "groups.txt", "-o", "rich.h5")
+    run("import", "-e", "rows.npy", "-l", "several.txt", "--label-separator", "|", "--teacher", "t.npy", "--group", "groups.txt", "-o", "rich.h5")
     with open(f"{folder}/claims.yaml", "w", encoding="utf-8") as f:
         f.write("paper: me\nentries:\n  - id: mine\n    title: t\n    source: s\n    claims:\n"
                 "      - {name: n, statement: s, test: above, of: {column: fn_ratio, rows: {sampler: knn}}, than: {rows: {sampler: uniform}}}\n"
@@ -54,7 +73,7 @@ def prepare(program, folder):
     with open(f"{folder}/ways.json", "w", encoding="utf-8") as f:
         json.dump([words for kind in ways.values() for words in kind], f)
     os.mkdir(f"{folder}/linqs")
-    for ending, text in (("features", "0 0:1 2:1\n1 1:1\n2 0:1\n"), ("edges", "0 1\n1 2\n"), ("split", "0\n1\n2\n")):
+    for ending, text in (("features", "# features=3\n0 0 0 2\n1 1 1\n2 0 0\n3 1 1 2\n"), ("edges", "0 1\n1 2\n3 1\n"), ("split", "0 train\n1 train\n2 test\n3 val\n")):
         with open(f"{folder}/linqs/a.{ending}", "w", encoding="utf-8") as f:
             f.write(text)
 
@@ -66,14 +85,19 @@ class Case:
         self.rng, self.folder = rng, folder
         self.words, self.output, self.environment, self.limits = [], None, {}, {}
         self.streams, self.quiet, self.before = {}, False, None
+        self.during, self.delay = None, 0 # what is done, so many seconds after the command has begun
+
+    def new(self, name):
+        """A path for output that a command does not replace."""
+        return self.out(name, 0.1)
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def out(self, name):
-        """A path for output; half of the time something is there."""
+    def out(self, name, there=0.5):
+        """A path for output, where something is there so often."""
         self.output = name
-        if self.rng.random() < 0.5:
+        if spoiling and self.rng.random() < there:
             with open(self.path(name), "wb") as f:
                 f.write(OLD)
         return name
@@ -101,6 +125,8 @@ def spoil_values(rng, data):
 
 def spoil_h5(rng, path):
     """One to three changes: values, shapes, types, storage, links, attributes, names."""
+    if not spoiling:
+        return
     with h5py.File(path, "r+") as f:
         for _ in range(rng.randint(1, 3)):
             names = objects(f)
@@ -137,6 +163,8 @@ def spoil_h5(rng, path):
 
 
 def spoil_bytes(rng, path):
+    if not spoiling:
+        return
     with open(path, "rb") as f:
         data = bytearray(f.read())
     for _ in range(rng.randint(1, 4)):
@@ -156,7 +184,18 @@ def spoil_bytes(rng, path):
 
 
 def spoil_file(rng, path):
+    """Half of the time with a digest that fits, or none."""
     (spoil_h5 if rng.random() < 0.75 else spoil_bytes)(rng, path)
+    if not spoiling or rng.random() < 0.5:
+        return
+    if os.path.basename(path) == "r.h5":
+        seal(path)
+        return
+    try:
+        with h5py.File(path, "r+") as f:
+            f.attrs.pop("content_sha256", None)
+    except (OSError, RuntimeError, KeyError):
+        pass # no file of HDF5 any more
 
 
 def use_snapshot(case):
@@ -164,14 +203,14 @@ def use_snapshot(case):
     return rng.choice([["validate", "s.h5"], ["info", "s.h5"], ["run", "-c", "job.yaml", "-o", "new"],
                        ["run", "-c", "job.yaml", "-o", "new", "--dry-run"],
                        ["sample", "s.h5", "--sampler", rng.choice(["uniform", "knn", "gcbs", "mined"]), "-b", "8", "-o", case.out("o.npy")],
-                       ["import", "-e", "s.h5", "-o", case.out("o.h5")],
-                       ["import", "-e", "x.npy", "--step", "900", "-o", "s.h5"]])
+                       ["import", "-e", "s.h5", "-o", case.new("o.h5")],
+                       ["import", "-e", "rows.npy", "--view1", "rows.npy", "--view2", "rows.npy", "--step", "900", "-o", "s.h5"]])
 
 
 def use_results(case):
     return case.rng.choice([["compare", "r.h5", "good.h5"], ["compare", "good.h5", "r.h5", "--junit", case.out("o.xml")],
                             ["export", "r.h5", "-o", case.out("o.csv")], ["merge", "r.h5", "good.h5", "-o", case.out("o.h5")],
-                            ["compare", "--history", "."], ["info", "r.h5"], ["report", "r.h5", "-o", case.out("o.html")]])
+                            ["compare", "--history", "."], ["report", "r.h5", "-o", case.out("o.html")]])
 
 
 def make_snapshot(case):
@@ -185,16 +224,130 @@ def make_results(case):
     case.words = use_results(case)
 
 
+def make_cells(case):
+    """Cells of a run that is given again, with checksums that fit most of the time."""
+    rng = case.rng
+    cells = sorted(os.listdir(case.path("r/cells")))
+    for name in rng.sample(cells, rng.randint(1, min(2, len(cells)))):
+        spoil_bytes(rng, case.path(f"r/cells/{name}"))
+        if rng.random() < 0.8:
+            seal(case.path(f"r/cells/{name}"))
+    case.words = rng.choice([["run", "-c", "job.yaml", "-o", "r"], ["run", "-c", "job.yaml", "-o", "r", "--dry-run"], ["status", "r"],
+                             ["run", "-c", "job.yaml", "-o", "r", "--shard", "1/2"]])
+
+
+def odd_text(rng, text):
+    """A text of YAML that is wrong, deep, long, or odd."""
+    kind = rng.randrange(6)
+    if kind == 0:
+        return rng.choice(TEXTS)
+    if kind == 1:
+        return "[" * rng.choice([3, 300, 30000])
+    if kind == 2:
+        return "a: &a [x, x, x, x]\n" + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [" + ", ".join([f"*{chr(97 + i)}"] * 9) + "]\n" for i in range(12))
+    if kind == 3:
+        return text.replace("uniform", rng.choice(["nope", "hops", "{given: {file: /dev/zero}}", "{command: {run: [sh, -c, 'touch ran']}}"]))
+    lines = text.splitlines(keepends=True)
+    if kind == 4:
+        at = rng.randrange(len(lines))
+        lines[at] = lines[at].split(":")[0] + ": " + draw_value(rng) + "\n"
+        return "".join(lines)
+    rng.shuffle(lines)
+    return "".join(lines)
+
+
+def make_config(case):
+    """Results whose stored job is odd."""
+    rng = case.rng
+    shutil.copy(case.path("r.h5"), case.path("good.h5"))
+    if spoiling:
+        with h5py.File(case.path("r.h5"), "r+") as f:
+            name = rng.choice(["config", "config", "config", "title", "argv", "status"])
+            f.attrs[name] = odd_text(rng, f.attrs[name]).replace("\0", "")
+        seal(case.path("r.h5"))
+    case.words = rng.choice([["reproduce", "--all", "--results", "r.h5"], ["reproduce", "mine", "--results", "r.h5", "--claims", "claims.yaml", "--json"],
+                             ["reproduce", "--all", "--results", "r.h5", "--against", "good.h5"], ["report", "r.h5", "-o", case.out("o.html")],
+                             ["plot", "r.h5", "-o", "new"], ["merge", "r.h5", "good.h5", "-o", case.out("o.h5")],
+                             ["compare", "r.h5", "good.h5"], ["board", "r.h5"], ["export", "r.h5", "--csv"], ["paper", "r.h5", "-o", "new"]])
+
+
+def same_job(rng, text):
+    """The same job in another dress of YAML."""
+    if not spoiling:
+        return text
+    lines = text.splitlines()
+    for _ in range(rng.randint(1, 3)):
+        change, at = rng.randrange(9), rng.randrange(len(lines))
+        key, _, value = lines[at].partition(": ")
+        if change == 0:
+            lines[at] = f'"{key}": {value}'
+        elif change == 1:
+            lines[at] = f"{key}:   {value}   # a note: with {{signs}} [and] 'quotes'"
+        elif change == 2:
+            lines.insert(at, rng.choice(["", "   ", "# nothing", "#\ttab"]))
+        elif change == 3 and value:
+            lines[at] = f"{key}: &n{at} {value}"
+        elif change == 4:
+            rng.shuffle(lines)
+        elif change == 5 and value and not value.startswith("["):
+            lines[at] = f"{key}:\n  {value}"
+        elif change == 6:
+            lines[at] = f"? {key}\n: {value}" if value and "\n" not in lines[at] and not lines[at].startswith(("#", "?")) else lines[at]
+        elif change == 7 and key == "version":
+            lines[at] = rng.choice(["version: !!int 1", "version: \"1\"", "version: 0x1", "version: 1.0", "version: +1"])
+        elif change == 8 and value.startswith("["):
+            lines[at] = f"{key}:" + "".join(f"\n- {word.strip()}" for word in value.strip("[]").split(","))
+    text = "\n".join(lines) + rng.choice(["", "\n", "\n\n...\n", "\n# end"])
+    text = rng.choice([text, text, text.replace("\n", "\r\n"), "\ufeff" + text, "---\n" + text, "%YAML 1.1\n---\n" + text, "{" + ", ".join(text.split("\n")) + "}"])
+    return text
+
+
+def make_yaml(case):
+    with open(case.path("job.yaml"), encoding="utf-8") as f:
+        text = f.read()
+    with open(case.path("job.yaml"), "w", encoding="utf-8", newline="") as f:
+        f.write(same_job(case.rng, text))
+    case.words = ["run", "-c", "job.yaml", "-o", "new", "--dry-run"]
+
+
+def make_race(case):
+    """Something befalls a folder or file while the command runs."""
+    rng = case.rng
+    os.mkdir(case.path("other"))
+    with open(case.path("other/mine"), "wb") as f:
+        f.write(OLD)
+    case.words = rng.choice([["run", "-c", "job.yaml", "-o", "new", "--set", "batches=40", "--set", "seeds=[1, 2, 3, 4, 5, 6]", "--set", "figures=[]"],
+                             ["report", "r.h5", "-o", "new.html"], ["plot", "r.h5", "-o", "new"], ["run", "-c", "job.yaml", "-o", "r", "--fresh"],
+                             ["import", "-e", "rows.npy", "--view1", "rows.npy", "--view2", "rows.npy", "--step", "900", "-o", "s.h5"], ["train", "-c", "train.yaml", "-o", "new"],
+                             ["sample", "s.h5", "--sampler", "knn", "-b", "8", "--epochs", "300", "-o", "new.npy"]])
+    target = case.path(rng.choice(["new", "new", "new/cells", "r", "r/cells", "s.h5", "r.h5", "job.yaml"]))
+    deed = rng.randrange(5)
+
+    def befall():
+        if deed == 0:
+            shutil.rmtree(target) if os.path.isdir(target) else os.remove(target)
+        elif deed == 1:
+            os.rename(target, target + "-gone")
+        elif deed == 2:
+            os.rename(target, target + "-gone")
+            os.symlink(case.path("other"), target)
+        elif deed == 3 and os.path.isfile(target):
+            os.truncate(target, os.path.getsize(target) // 2)
+        else:
+            os.chmod(target, 0)
+    case.during, case.delay = befall, rng.choice([0.005, 0.02, 0.05, 0.1])
+
+
 def make_array(case):
     rng = case.rng
     name = rng.choice(["x.npy", "y.npy"])
-    if rng.random() < 0.5:
+    if spoiling and rng.random() < 0.5:
         shape = rng.choice([(), (0,), (24,), (24, 4), (0, 4), (24, 0), (3, 2, 2), (1, 1, 1, 1, 1), (24, 5), (23, 4)])
         kind = rng.choice(["f2", "f4", "f8", ">f4", "i1", "i8", "u8", "b1", "c8", "U3", "S2"])
         np.save(case.path(name), np.full(shape, rng.choice([0, 1]), kind))
     else:
         spoil_bytes(rng, case.path(name))
-    case.words = ["import", "-e", "x.npy", "-l", "y.npy", *rng.choice([[], ["--view2", "x.npy"], ["--type", "float16"]]), "-o", case.out("o.h5")]
+    case.words = ["import", "-e", "x.npy", "-l", "y.npy", *rng.choice([[], ["--view2", "x.npy"], ["--type", "float16"]]), "-o", case.new("o.h5")]
 
 
 def make_format(case):
@@ -204,9 +357,9 @@ def make_format(case):
     name = rng.choice([w for w in words if os.path.exists(case.path(w))])
     for _ in range(rng.randint(1, 2)):
         spoil_bytes(rng, case.path(name))
-    more = rng.choice([[], [], ["--zero-rows", "skip"], ["--tensor", rng.choice(TEXTS[1:])], ["--format", rng.choice(["tsv", "npz", "bin"])],
+    more = [] if not spoiling else rng.choice([[], [], [], ["--zero-rows", "skip"], ["--tensor", rng.choice(TEXTS[1:])], ["--format", rng.choice(["tsv", "npz", "bin"])],
                        ["--raw", "float16", "--dim", rng.choice(["1", "3", "1048576"])], ["--view2", words[0]], ["--memory", "1M"]])
-    case.words = ["import", "-e", *words, *more, "-o", case.out("o.h5")]
+    case.words = ["import", "-e", *words, *more, "-o", case.new("o.h5")]
 
 
 def make_text(case):
@@ -214,11 +367,11 @@ def make_text(case):
     name = rng.choice(["linqs/a.features", "linqs/a.edges", "linqs/a.split", "names.txt"])
     for _ in range(rng.randint(1, 3)):
         spoil_bytes(rng, case.path(name))
-    if rng.random() < 0.2:
+    if spoiling and rng.random() < 0.2:
         os.remove(case.path(name))
         rng.choice([os.mkfifo, os.mkdir])(case.path(name))
     case.words = (["import", "-e", "x.npy", "-l", "y.npy", "--label-names", "names.txt", "--title", rng.choice(TEXTS[1:]), "-o",
-                   case.out("o.h5")] if name == "names.txt" else ["import", "--linqs", "linqs", "-o", case.out("o.h5")])
+                   case.new("o.h5")] if name == "names.txt" else ["import", "--linqs", "linqs", "-o", case.new("o.h5")])
 
 
 def make_extras(case):
@@ -227,16 +380,19 @@ def make_extras(case):
     files = ["t.npy", "groups.txt", "several.txt"]
     for name in rng.sample(files, rng.randint(1, 2)):
         spoil_bytes(rng, case.path(name))
-    extras = [["--teacher", "t.npy"], ["--group", "groups.txt"], ["--teacher", rng.choice(["groups.txt", "rich.h5", "big.npy"])],
-              ["--group", rng.choice(["t.npy", "several.txt", "big.npy"])]]
+    extras = [["--teacher", "t.npy"], ["--group", "groups.txt"], ["--teacher", rng.choice(["groups.txt", "rich.h5", "rows.npy"])],
+              ["--group", rng.choice(["t.npy", "several.txt", "rows.npy"])]]
     more = sum(rng.sample(extras, rng.randint(1, 2)), [])
+    if not spoiling:
+        case.words = ["import", "-e", "rows.npy", "-l", "several.txt", "--label-separator", "|", "--teacher", "t.npy", "--group", "groups.txt", "-o", case.out("o.h5", 0)]
+        return
     if rng.random() < 0.3:
         case.words = ["import", *more, "-o", "s.h5"]
         return
-    separator = rng.choice(["|", "|", "", " ", "||", "l", "\n", "\u202e", "a" * 300])
-    case.words = ["import", "-e", "big.npy", "-l", rng.choice(["several.txt", "groups.txt", "big.npy"]), "--label-separator", separator, *more,
+    separator = rng.choice(["|", "|", "|", "|", "|", "", " ", "||", "l", "\n", "\u202e", "a" * 300])
+    case.words = ["import", "-e", "rows.npy", "-l", rng.choice(["several.txt", "groups.txt", "rows.npy"]), "--label-separator", separator, *more,
                   *rng.choice([[], ["--zero-rows", "skip"], ["--label-tensor", rng.choice(["a,b", ",", "a,", TEXTS[2]])],
-                               ["--label-names", "groups.txt"]]), "-o", case.out("o.h5")]
+                               ["--label-names", "groups.txt"]]), "-o", case.new("o.h5")]
 
 
 def make_rich(case):
@@ -246,7 +402,7 @@ def make_rich(case):
     sampler = rng.choice(["grit", "{tas-b: {space: teacher, cluster: 6}}", "{b3: {space: teacher, cluster: 4, p: 2, m: 4}}", "cde", "mosaic",
                           "{ngame: {cluster: 4}}", "{osgd: {drawn: 6, kept: 2}}", "stratified", "hard-negative", "{mined: {R: 8, n: 2}}"])
     case.words = rng.choice([["sample", "rich.h5", "--sampler", sampler, "-b", "8", "-o", case.out("o.npy")], ["validate", "rich.h5"],
-                             ["info", "rich.h5"], ["import", "-e", "big.npy", "--step", "9", "-o", "rich.h5"],
+                             ["info", "rich.h5"], ["import", "-e", "rows.npy", "--step", "9", "-o", "rich.h5"],
                              ["run", "-c", "job.yaml", "--set", "snapshots=rich.h5", "--set", f"samplers=[{sampler}]", "-o", "new"]])
 
 
@@ -254,8 +410,9 @@ def make_sheet(case):
     rng = case.rng
     name = rng.choice(["lines.txt", "order.npy", "rich.h5"])
     spoil_file(rng, case.path(name)) if name == "rich.h5" else spoil_bytes(rng, case.path(name))
-    where = rng.choice([["--texts", "lines.txt"], ["--texts", "lines.txt"], ["--images", "linqs", "--order", "order.npy"], ["--texts", "rich.h5"]])
-    more = rng.choice([[], ["--anchor", rng.choice(NUMBERS)], ["--top", rng.choice(NUMBERS)], ["--sampler", draw_value(rng)],
+    where = ["--texts", "lines.txt"] if not spoiling else rng.choice(
+        [["--texts", "lines.txt"], ["--texts", "lines.txt"], ["--images", "linqs", "--order", "order.npy"], ["--texts", "rich.h5"]])
+    more = [] if not spoiling else rng.choice([[], [], ["--anchor", rng.choice(NUMBERS)], ["--top", rng.choice(NUMBERS)], ["--sampler", draw_value(rng)],
                        ["--step", rng.choice(NUMBERS)], ["-b", rng.choice(NUMBERS)], ["--seed", rng.choice(NUMBERS)]])
     case.words = ["sheet", "rich.h5", *where, "-b", "8", *more, "-o", case.out("o.html")]
 
@@ -265,10 +422,10 @@ def make_choose(case):
     if rng.random() < 0.5:
         spoil_file(rng, case.path("rich.h5"))
     case.words = ["choose", "rich.h5", "--batch-size", "8", "--seeds", "1", "--batches", "4", "--checks", "0"]
-    for _ in range(rng.randint(0, 2)):
+    for _ in range(rng.randint(0, 2) if spoiling else 0):
         option = rng.choice(["--max-fn", "--max-cost", "--step-ms", "--goal", "--classes", "--prior", "--step", "--checks", "--seed", "--threads"])
         case.words += [option, rng.choice(NUMBERS if option != "--threads" else ["0", "-1", "2", "x", "1.5"])]
-    if rng.random() < 0.3:
+    if spoiling and rng.random() < 0.3:
         with open(case.path("grid.yaml"), "w", encoding="utf-8") as f:
             f.write(f"version: 1\nsamplers: {draw_value(rng)}\n")
         spoil_bytes(rng, case.path("grid.yaml"))
@@ -288,7 +445,7 @@ def make_training(case):
     rng = case.rng
     spoil_bytes(rng, case.path(rng.choice(["train.yaml", "linqs/a.features", "linqs/a.edges", "linqs/a.split"])))
     case.words = ["train", "-c", "train.yaml", "-o", "new", "--workers", "1"]
-    for _ in range(rng.randint(0, 2)):
+    for _ in range(rng.randint(0, 2) if spoiling else 0):
         key = rng.choice(["batch_size", "loss", "temperature", "rebuild", "seeds", "samplers", "weightings", "adam.rate", "snapshots.every", "unknown"])
         case.words += ["--set", f"{key}={draw_value(rng)}".replace("\0", "")]
     if rng.random() < 0.6:
@@ -317,7 +474,7 @@ def make_job(case):
     if rng.random() < 0.4:
         spoil_bytes(rng, case.path("job.yaml"))
     case.words = ["run", "-c", "job.yaml", "-o", "new"]
-    for _ in range(rng.randint(0, 3)):
+    for _ in range(rng.randint(0, 3) if spoiling else 0):
         key = rng.choice(KEYS)
         case.words += ["--set", f"{key}={draw_value(rng)}".replace("\0", "")]
     if rng.random() < 0.7:
@@ -390,4 +547,6 @@ def make_place(case):
 
 KINDS = {"snapshot": make_snapshot, "results": make_results, "array": make_array, "format": make_format, "text": make_text, "job": make_job,
          "extras": make_extras, "rich": make_rich, "sheet": make_sheet, "choose": make_choose, "claims": make_claims, "training": make_training,
+         "cells": make_cells, "config": make_config, "yaml": make_yaml, "race": make_race,
          "command": make_command, "environment": make_environment, "place": make_place}
+NO_BASE = {"race", "command", "environment", "place"} # of all others every case is accepted whose files are left whole

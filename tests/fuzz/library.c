@@ -3,6 +3,7 @@
 // written beyond them. A caller who lies about sizes cannot be told from one who does not.
 #include "tests/fuzz/library.h"
 #include "library/hardneg.h"
+#include "tests/fuzz/promise.h"
 
 #include <limits.h>
 #include <math.h>
@@ -11,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 24, EDGES = 16, COLUMNS = 256, ITEMS = 13 };
+enum {
+    CALLS = 24,
+    EDGES = 16,
+    COLUMNS = 256,
+    ITEMS = 13,
+    NEXT = 160
+}; // bytes from NEXT on: do_next()
 
 struct bytes {
     const uint8_t *at, *end;
@@ -22,6 +29,8 @@ struct state {
     struct bytes in;
     hardneg *h;
     int64_t n, batch_size, batches;
+    bool opened;
+    bool drawn; // some batches, or lists
 };
 
 static unsigned take(struct bytes *b) { return b->at < b->end ? *b->at++ : 0; }
@@ -80,7 +89,8 @@ static void do_open(struct state *s) {
     s->n = s->batches = 0;
     const char *spec = PICK(&s->in, specs);
     s->batch_size = PICK(&s->in, sizes);
-    (void)passed(s, hardneg_open(spec, s->batch_size, take(&s->in), PICK(&s->in, threads), &s->h));
+    s->opened =
+        passed(s, hardneg_open(spec, s->batch_size, take(&s->in), PICK(&s->in, threads), &s->h));
     must(s, s->h, "a handle that is to be freed");
 }
 
@@ -198,8 +208,47 @@ static void do_draw(struct state *s, bool lists) {
         must(s, fits && !(how & 4), "what does not fit is refused");
         check_ids(s, ids, places);
         check_ids(s, negative, lists ? places * capacity : 0);
+        s->drawn = s->drawn || places > 0;
     }
     free(ids), free(negative), free(score);
+}
+
+// What a caller would do next, without an odd argument: most sequences of calls would not get to a
+// draw.
+static void do_next(struct state *s) {
+    static const char *const specs[] = {"uniform", "knn", "mined", "stratified",
+                                        "{batchsampler: {M: 4, K: 2}}"};
+    enum { N = 12, D = 3 };
+    float x[N * D];
+    int32_t labels[N];
+    for (int i = 0; i < N; i++)
+        labels[i] = i % 3;
+    fill_rows(&s->in, x, N * D, false);
+    const struct hardneg_items items = {
+        .size = sizeof items, .n = N, .d = D, .x = x, .labels = labels};
+    if (!s->opened) {
+        hardneg_free(s->h);
+        s->h = NULL;
+        s->batch_size = 4;
+        s->opened = passed(s, hardneg_open(PICK(&s->in, specs), 4, take(&s->in), 1, &s->h));
+        must(s, s->opened, "a sampler is opened");
+    } else if (s->n == 0) {
+        if (passed(s, hardneg_build(s->h, &items)))
+            s->n = N;
+    } else if (s->batches == 0) {
+        (void)passed(s, hardneg_epoch(s->h, take(&s->in) % 3, &s->batches));
+    } else {
+        int64_t lists = hardneg_capacity(s->h), places = s->batches * s->batch_size;
+        int64_t *ids = array(places, sizeof *ids), *negative = array(places * lists, sizeof *ids);
+        int code = lists ? hardneg_negatives(s->h, 0, s->batches, ids, negative, NULL)
+                         : hardneg_next(s->h, 0, s->batches, ids);
+        if (passed(s, code)) {
+            check_ids(s, ids, places);
+            check_ids(s, negative, places * lists);
+            s->drawn = true;
+        }
+        free(ids), free(negative);
+    }
 }
 
 static void do_measure(struct state *s) {
@@ -254,8 +303,13 @@ static void do_null(struct state *s) {
 void hn_fuzz_library(const uint8_t *data, size_t size) {
     struct state s = {.in = {data, data + size}};
     do_open(&s);
-    for (int i = 0; i < CALLS && s.in.at < s.in.end; i++)
-        switch (take(&s.in) % 9) {
+    for (int i = 0; i < CALLS && s.in.at < s.in.end; i++) {
+        const unsigned call = take(&s.in);
+        if (call >= NEXT) {
+            do_next(&s);
+            continue;
+        }
+        switch (call % 9) {
         case 0: do_open(&s); break;
         case 1:
         case 2: do_build(&s); break;
@@ -266,5 +320,7 @@ void hn_fuzz_library(const uint8_t *data, size_t size) {
         case 7: do_null(&s); break;
         default: hardneg_stop(s.h);
         }
+    }
+    hn_fuzz_count(s.drawn, hardneg_message(s.h));
     hardneg_free(s.h);
 }

@@ -38,9 +38,10 @@ fuzz() { # TARGET OPTION...
     snapshot | results | cell | hdf5) most=24000 ;;
     esac
     local seeds=("tests/fuzz/corpus/$target")
-    [ "$target" != job ] || seeds+=(harness/jobs)
+    case $target in job | train) seeds+=(harness/jobs) ;; esac
     mkdir -p "$out/corpus/$target" "$out/found/$target"
-    ASAN_OPTIONS=${ASAN_OPTIONS:-$small} HN_FUZZ=$target "$out/fuzzer" "${limit[@]}" -max_len="${MAX_LEN:-$most}" \
+    rm -f "$out/$target.tally"
+    ASAN_OPTIONS=${ASAN_OPTIONS:-$small} HN_FUZZ=$target HN_FUZZ_TALLY="$out/$target.tally" "$out/fuzzer" "${limit[@]}" -max_len="${MAX_LEN:-$most}" \
         -rss_limit_mb=2048 -timeout="${SECONDS_EACH:-20}" -entropic=0 \
         -artifact_prefix="$out/found/$target/" -print_final_stats=1 "$@" \
         "$out/corpus/$target" "${seeds[@]}" >"$out/$target.log" 2>&1
@@ -93,6 +94,10 @@ for target in "${targets[@]}"; do
     *) fuzz "$target" || { tail -n 40 "$out/$target.log"; echo "$target: see $out/$target.log"; exit 1; } ;;
     esac
     grep -E '^#[0-9]+.*(DONE|cov)' "$out/$target.log" | tail -n 1
+    # In the child processes of HDF5's targets each counts its own; sentences are of the process that saw most.
+    awk -v target="$target" '{ n += $1; taken += $2; most = $3 > most ? $3 : most }
+        END { printf "%s: %d inputs, of which %d were taken; at least %d sentences refused the others\n", target, n, taken, most; exit !taken }' \
+        "$out/$target.tally" || { echo "$target: nothing got past the refusals"; exit 1; }
     minimise "$target"
     echo "$target: $(ls "$out/corpus/$target" | wc -l) inputs reach something of their own"
 done

@@ -87,11 +87,26 @@ static void put_text(hid_t file, const char *name, const char *text) {
     (void)H5Tclose(type);
 }
 
-// Attributes: as they should be, of another kind, or of another size.
+static void put_one(hid_t file, const char *name) {
+    const int64_t one = 1;
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(file, name, H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute >= 0) {
+        (void)H5Awrite(attribute, H5T_NATIVE_INT64, &one);
+        (void)H5Aclose(attribute);
+    }
+    (void)H5Sclose(space);
+}
+
+// Attributes: as they should be, of another kind, or of another size. text: NULL: the number 1.
 static void put_attribute(struct bytes *b, hid_t file, const char *name, const char *text) {
     unsigned code = take(b);
     if (code % 4 == 0)
         return;
+    if (code % 4 == 1 && !text) {
+        put_one(file, name);
+        return;
+    }
     if (code % 4 != 3) {
         put_text(file, name, code % 4 == 1 ? text : "something else");
         return;
@@ -128,10 +143,10 @@ void hn_fuzz_write_schema(const char *path, const uint8_t *data, size_t size) {
         abort();
     }
     put_attribute(&b, file, "schema", "hardneg-snapshot");
-    put_attribute(&b, file, "schema_version", "1");
+    put_attribute(&b, file, "schema_version", NULL);
     put_attribute(&b, file, "title", "a title");
     put_attribute(&b, file, "content_sha256", "0123");
-    put_attribute(&b, file, "normalized", "1");
+    put_attribute(&b, file, "normalized", NULL);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         put_data_set(&b, file, names[i]);
     (void)H5Fclose(file);

@@ -189,6 +189,7 @@ static enum hn_code put_tables(struct hn_context *ctx, const struct hn_results *
     enum hn_code code = hn_settings_print(ctx, r, &hn_records_as_latex, o.file);
     if (code == HN_OK || code == HN_NOT_APPLICABLE)
         code = hn_trained_print(ctx, r, &hn_records_as_latex, o.file);
+    code = code == HN_NOT_APPLICABLE ? HN_OK : code; // no training
     if (!hn_records_of_table(ctx, &r->runs, &runs))
         (void)hn_records_as_latex.print(ctx, &runs, o.file);
     for (int64_t i = 0; i < r->runs.rows; i++)

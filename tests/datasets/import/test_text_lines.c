@@ -13,7 +13,7 @@ static void put_line(char *to, int64_t length, int number) {
     char head[16];
     const int n = snprintf(head, sizeof head, "%d.", number);
     for (int64_t i = 0; i < length; i++)
-        to[i] = i < n ? head[i] : (char)('a' + i % 26);
+        to[i] = i < n ? head[i] : (char)(97 + i % 26);
     to[length] = '\0';
 }
 
