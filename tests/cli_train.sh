@@ -35,8 +35,7 @@ series() { find "$1/runs" -name series.h5 | sort; }
 same_series() { # FOLDER [OTHER]: its series are those of the other one, `one`
     local a other=${2:-one}
     for a in $(series "$other"); do
-        test "$("$hardneg" info "$a" | grep -i sha256)" = "$("$hardneg" info "$1/${a#"$other/"}" | grep -i sha256)" ||
-            return 1
+        same_content "$a" "$1/${a#"$other/"}" || return 1
     done
 }
 two_children() { # of $parent, as soon as there are two: $children

@@ -55,7 +55,7 @@ np.save('y', np.arange(200) % 4)"
 
 # --- The commands: @ is the folder that they work in. Product; what may stand there before ("" = nothing). ---
 
-names=(run train reproduce report merge import append synth sample sheet export compare mine price)
+names=(run train reproduce report merge import append synth sample sheet export compare mine price paper)
 declare -A command=(
     [run]='run -c job.yaml -o @ --threads 1'
     [train]='train -c train.yaml -o @ --workers 1 --threads 1'
@@ -70,10 +70,11 @@ declare -A command=(
     [export]='export page --csv -o @/rows.csv'
     [compare]='compare page page --junit @/junit.xml'
     [mine]='mine queries.h5 -n 2 -o @/mined.jsonl'
-    [price]='price queries.h5 --sheet 20 -o @/judge.tsv')
+    [price]='price queries.h5 --sheet 20 -o @/judge.tsv'
+    [paper]='paper page -o @/paper')
 declare -A product=([run]=results.h5 [train]=results.h5 [reproduce]=results.h5 [report]=page.html
     [merge]=results.h5 [import]=s.h5 [append]=s.h5 [synth]=s.h5 [sample]=batches.npy [sheet]=sheet.html
-    [export]=rows.csv [compare]=junit.xml [mine]=mined.jsonl [price]=judge.tsv)
+    [export]=rows.csv [compare]=junit.xml [mine]=mined.jsonl [price]=judge.tsv [paper]=paper/tables.tex)
 declare -A before=([report]=earlier.html [merge]=earlier/results.h5 [append]=first.h5 [sample]=x.npy
     [sheet]=earlier.html [export]=job.yaml [compare]=job.yaml [mine]=job.yaml [price]=job.yaml)
 declare -A always=([append]=yes) # not every other time
@@ -82,10 +83,25 @@ declare -A always=([append]=yes) # not every other time
 same_product() { # FILE FILE
     case $1 in
     *results.h5) same_results "$1" "$2" ;;
-    *.h5) test "$("$hardneg" info "$1" 2>&1 | grep -i sha256)" = "$("$hardneg" info "$2" 2>&1 | grep -i sha256)" &&
-        "$hardneg" validate "$1" >/dev/null 2>&1 ;;
+    *.h5) same_content "$1" "$2" && "$hardneg" validate "$1" >/dev/null 2>&1 ;;
+    *.tex) diff -r "${1%/*}" "${2%/*}" >/dev/null ;; # all files of a paper
     *) cmp -s "$1" "$2" ;;
     esac
+}
+# The snapshots of a training beside its results.
+same_series() { # FOLDER FOLDER
+    local file n=0
+    while read -r file; do
+        same_content "$file" "$2/${file#"$1/"}" || return 1
+        n=$((n + 1))
+    done < <(find "$1" -name series.h5)
+    test $n -gt 0
+}
+series_whole() { # FOLDER
+    local file
+    while read -r file; do
+        "$hardneg" validate "$file" >/dev/null 2>err || return 1
+    done < <(find "$1" -name series.h5)
 }
 # What a kill may leave: nothing, what stood there, or a whole file.
 nothing_half() { # NAME FOLDER
@@ -140,6 +156,7 @@ kill_once() { # NAME FOLDER: one start that is to be killed; $rc is 137 if it wa
     n=$((n + 1))
     [ -n "$(find "$2" -type f -newer marker ! -path '*.tmp-*')" ] || early=$((early + 1))
     check "$1: nothing half-written" nothing_half "$1" "$2"
+    [ "$1" != train ] || check "$1: no half snapshots" series_whole "$2"
 }
 # Until the command gets through, or there were enough kills.
 round() { # NAME FOLDER KILLS
@@ -159,6 +176,7 @@ round() { # NAME FOLDER KILLS
     if [ $rc = 2 ] && [ "${product[$1]}" = s.h5 ] && grep -qE 'exists, up to|does not come after|is there already' err; then rc=0; fi
     check "$1: gets through after kills" test $rc = 0
     check "$1: ends as one that was not disturbed" same_product "whole-$1/${product[$1]}" "$2/${product[$1]}"
+    [ "$1" != train ] || check "$1: its snapshots, too" same_series "whole-$1" "$2"
     check "$1: leaves nothing behind" none_temporary "$2"
 }
 kill_command() { # NAME KILLS

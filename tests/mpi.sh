@@ -283,7 +283,7 @@ trainings() { # COUNT ARGUMENT OF train...
 }
 series_sums() { # FOLDER: what its series hold
     local one
-    find "$1/runs" -name series.h5 | sort | while read -r one; do "$hardneg" info "$one" | grep -i sha256; done
+    find "$1/runs" -name series.h5 | sort | while read -r one; do content_of "$one" || return; done
 }
 
 test_train() {
