@@ -6,6 +6,7 @@
 #include "datasets/h5.h"
 #include "datasets/h5_write.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { DEFLATE_RATIO = 1032 }; // the most that deflate can shrink anything by
@@ -195,6 +196,51 @@ static enum hn_code read_variable(struct hn_context *ctx, const struct hn_h5_dat
     for (int64_t i = 0; code == HN_OK && i < n; i++)
         code = hn_strings_add(ctx, out, text[i] ? text[i] : "");
     return code;
+}
+
+// Texts of variable length that are to be read.
+struct variable {
+    struct hn_context *ctx;
+    const struct hn_h5_data *data;
+    int64_t n, budget;
+};
+
+// Reads rows first .. first + n - 1 of a list, or all texts of another array, and drops them.
+static bool drop_texts(const struct variable *v, int64_t first, int64_t n) {
+    struct text_pool pool = {v->ctx, n, v->budget};
+    HN_SCOPE(v->ctx);
+    char **text = hn_zalloc(v->ctx, n, sizeof *text);
+    hid_t list = hn_h5_transfer_list(), memory = H5S_ALL, file = H5S_ALL;
+    bool good =
+        text && list >= 0 && H5Pset_vlen_mem_manager(list, pool_alloc, &pool, pool_keep, NULL) >= 0;
+    if (v->data->rank == 1) {
+        const hsize_t start = (hsize_t)first, count = (hsize_t)n;
+        memory = H5Screate_simple(1, &count, NULL);
+        file = H5Dget_space(v->data->id);
+        good = good && H5Sselect_hyperslab(file, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0;
+    }
+    return good && H5Dread(v->data->id, v->data->type, memory, file, list, text) >= 0;
+}
+
+// The reader reports errors; here it matters that the process does not break down.
+static void try_texts(const char *path, void *work) {
+    enum { AT_ONCE = 1 << 14 };
+    const struct variable *v = work;
+    (void)path;
+    int64_t step = v->data->rank == 1 ? AT_ONCE : v->n;
+    for (int64_t first = 0; first < v->n; first += step)
+        if (!drop_texts(v, first, hn_min(step, v->n - first)))
+            return;
+}
+
+enum hn_code hn_h5_try_texts(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n,
+                             int64_t budget) {
+    char path[PATH_MAX] = "";
+    struct variable v = {ctx, data, n, budget};
+    bool fixed = H5Tis_variable_str(data->type) == 0;
+    return fixed || n == 0 || H5Fget_name(data->id, path, sizeof path) <= 0
+               ? HN_OK
+               : hn_h5_try(ctx, path, try_texts, &v);
 }
 
 static enum hn_code read_fixed(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n,

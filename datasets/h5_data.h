@@ -51,6 +51,11 @@ void hn_h5_data_close(struct hn_h5_data *data); // of one that is not open is fi
 bool hn_h5_data_holds(const struct hn_h5_data *data, int64_t file_bytes, int64_t exempt);
 int64_t hn_h5_file_bytes(hid_t file); // 0: unknown
 
+// HDF5 can crash on damaged texts of variable length: a process of its own reads them first, a few
+// at a time (hn_h5_try()). For files from elsewhere, before hn_h5_read_texts(), with its arguments.
+HN_MUST_USE enum hn_code hn_h5_try_texts(struct hn_context *ctx, const struct hn_h5_data *data,
+                                         int64_t n, int64_t budget);
+
 // Adds the n texts, of fixed or variable length, of a data set of rank 1 that has as many. HDF5 may
 // allocate `budget` bytes for them. HN_DATA: unreadable.
 HN_MUST_USE enum hn_code hn_h5_read_texts(struct hn_context *ctx, const struct hn_h5_data *data,

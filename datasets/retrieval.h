@@ -53,6 +53,9 @@ const struct hn_retrieval_info *hn_retrieval_info(const struct hn_retrieval *r);
 HN_MUST_USE enum hn_code hn_retrieval_digest(struct hn_context *ctx, struct hn_retrieval *r,
                                              char *text);
 
+// As hn_snapshot_check_digest().
+HN_MUST_USE enum hn_code hn_retrieval_check_digest(struct hn_context *ctx, struct hn_retrieval *r);
+
 // Unit rows [n x d] of a side at step number `index`, or the teacher's. They belong to the owner of
 // the time, and are shared where ctx->parts can (core/parts.h). HN_DATA: rows that are not finite
 // or zero.

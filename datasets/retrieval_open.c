@@ -293,9 +293,12 @@ enum hn_code hn_retrieval_digest(struct hn_context *ctx, struct hn_retrieval *r,
     return hn_snapshot_digest_checked(ctx, &r->base, text);
 }
 
+enum hn_code hn_retrieval_check_digest(struct hn_context *ctx, struct hn_retrieval *r) {
+    return hn_snapshot_check_digest(ctx, &r->base);
+}
+
 enum hn_code hn_retrieval_validate(struct hn_context *ctx, struct hn_retrieval *r) {
-    char text[HN_DIGEST_TEXT];
     if (check_side(ctx, r, HN_QUERIES) || check_side(ctx, r, HN_CORPUS))
         return ctx->code;
-    return r->base.info.stored_sha256[0] ? hn_snapshot_digest_checked(ctx, &r->base, text) : HN_OK;
+    return hn_retrieval_check_digest(ctx, r);
 }

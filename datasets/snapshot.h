@@ -86,6 +86,9 @@ HN_MUST_USE enum hn_code hn_snapshot_digest(struct hn_context *ctx, const struct
 HN_MUST_USE enum hn_code hn_snapshot_digest_checked(struct hn_context *ctx, struct hn_snapshot *s,
                                                     char *text);
 
+// HN_DATA in that case alone. For files whose values are used, or written on, without their digest.
+HN_MUST_USE enum hn_code hn_snapshot_check_digest(struct hn_context *ctx, struct hn_snapshot *s);
+
 // Checks everything, the values of all steps included. Reports the first bad thing (HN_DATA).
 HN_MUST_USE enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_snapshot *s);
 

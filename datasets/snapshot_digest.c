@@ -137,6 +137,11 @@ enum hn_code hn_snapshot_digest(struct hn_context *ctx, const struct hn_snapshot
 }
 
 // Only files of this program: others may define the digest otherwise.
+enum hn_code hn_snapshot_check_digest(struct hn_context *ctx, struct hn_snapshot *s) {
+    char text[HN_DIGEST_TEXT];
+    return s->info.stored_sha256[0] ? hn_snapshot_digest_checked(ctx, s, text) : HN_OK;
+}
+
 enum hn_code hn_snapshot_digest_checked(struct hn_context *ctx, struct hn_snapshot *s, char *text) {
     enum hn_code code = hn_snapshot_digest(ctx, s, text);
     if (code == HN_OK && s->info.stored_sha256[0] &&

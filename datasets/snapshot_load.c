@@ -96,11 +96,10 @@ enum hn_code hn_data_check_values(struct hn_context *ctx, const struct hn_snapsh
 }
 
 enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_snapshot *s) {
-    char text[HN_DIGEST_TEXT];
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
         if (s->series[which].id >= 0 && hn_data_check_values(ctx, s, &s->series[which]))
             return ctx->code;
     if (s->teacher[0].id >= 0 && hn_data_check_values(ctx, s, &s->teacher[0]))
         return ctx->code;
-    return s->info.stored_sha256[0] ? hn_snapshot_digest_checked(ctx, s, text) : HN_OK;
+    return hn_snapshot_check_digest(ctx, s);
 }

@@ -70,11 +70,15 @@ enum hn_code hn_snapshot_read_texts(struct hn_context *ctx, const struct hn_snap
     bool good = fault == HN_H5_GOOD && data.class == H5T_STRING && data.rank == 1 &&
                 hn_h5_data_holds(&data, bytes, 0);
     int64_t there = good ? (int64_t)data.dim[0] : 0;
-    enum hn_code code =
-        !good ? hn_fail(ctx, HN_DATA, "it is not a list of texts, or damaged")
-        : n >= 0 && there != n
-            ? hn_fail(ctx, HN_DATA, "it has %lld texts, not %lld", (long long)there, (long long)n)
-            : hn_h5_read_texts(ctx, &data, there, bytes + there, out);
+    bool fits = good && (n < 0 || there == n);
+    if (fits && hn_h5_try_texts(ctx, &data, there, bytes + there)) {
+        hn_h5_data_close(&data);
+        return ctx->code;
+    }
+    enum hn_code code = fits   ? hn_h5_read_texts(ctx, &data, there, bytes + there, out)
+                        : good ? hn_fail(ctx, HN_DATA, "it has %lld texts, not %lld",
+                                         (long long)there, (long long)n)
+                               : hn_fail(ctx, HN_DATA, "it is not a list of texts, or damaged");
     code = code ? code : check_texts(ctx, out);
     if (fault == HN_H5_GOOD)
         hn_h5_data_close(&data);

@@ -66,6 +66,14 @@ def prepare(program, folder):
     with open(f"{folder}/train.yaml", "w", encoding="utf-8") as f:
         f.write("version: 1\ntask: {node: {data: linqs, hidden: 4, out: 2}}\nsamplers: [uniform]\nloss: other-view\nbatch_size: 2\n"
                 "steps: 4\nevaluate: 2\nseeds: [1]\n")
+    # Queries and a corpus with texts of variable length.
+    for name, n in (("query", 12), ("corpus", 60)):
+        with open(f"{folder}/{name}.jsonl", "w", encoding="utf-8") as f:
+            f.writelines(json.dumps({"_id": f"{name[0]}{i}", "text": f"the {name} number {i} " + "and more " * (i % 5)}) + "\n" for i in range(n))
+    np.save(f"{folder}/queries.npy", np.sin(np.arange(48.0).reshape(12, 4) + 0.1))
+    with open(f"{folder}/judged.tsv", "w", encoding="utf-8") as f:
+        f.writelines(f"q{i}\tc{i}\t1\n" for i in range(12))
+    run("import", "--queries", "queries.npy", "--corpus", "rows.npy", "--query-ids", "query.jsonl", "--corpus-ids", "corpus.jsonl", "--qrels", "judged.tsv", "-o", "q.h5")
     # Words of `import` for every format that there is.
     ways = format_files.write(folder)
     listed = subprocess.run([program, "list", "formats", "--json"], check=True, capture_output=True, timeout=120).stdout
@@ -203,7 +211,7 @@ def use_snapshot(case):
     return rng.choice([["validate", "s.h5"], ["info", "s.h5"], ["run", "-c", "job.yaml", "-o", "new"],
                        ["run", "-c", "job.yaml", "-o", "new", "--dry-run"],
                        ["sample", "s.h5", "--sampler", rng.choice(["uniform", "knn", "gcbs", "mined"]), "-b", "8", "-o", case.out("o.npy")],
-                       ["import", "-e", "s.h5", "-o", case.new("o.h5")],
+                       ["import", "-e", "rows.npy", "--teacher", "s.h5", "-o", case.new("o.h5")],
                        ["import", "-e", "rows.npy", "--view1", "rows.npy", "--view2", "rows.npy", "--step", "900", "-o", "s.h5"]])
 
 
@@ -216,6 +224,19 @@ def use_results(case):
 def make_snapshot(case):
     spoil_file(case.rng, case.path("s.h5"))
     case.words = use_snapshot(case)
+
+
+def make_retrieval(case):
+    rng = case.rng
+    if rng.random() < 0.2:
+        spoil_bytes(rng, case.path(rng.choice(["query.jsonl", "corpus.jsonl", "judged.tsv", "queries.npy"])))
+        case.words = ["import", "--queries", "queries.npy", "--corpus", "rows.npy", "--query-ids", "query.jsonl", "--corpus-ids", "corpus.jsonl",
+                      "--qrels", "judged.tsv", "-o", case.new("o.h5")]
+        return
+    spoil_file(rng, case.path("q.h5"))
+    case.words = rng.choice([["mine", "q.h5", "-n", "2", "-o", case.out("o.jsonl")], ["evaluate", "q.h5", "--k", "1,3"], ["price", "q.h5", "-n", "2"],
+                             ["price", "q.h5", "--sheet", "5", "-o", case.out("o.tsv")], ["overlap", "q.h5", "q.h5"], ["validate", "q.h5"],
+                             ["info", "q.h5"], ["sample", "q.h5", "--sampler", "knn", "-b", "4", "-o", case.out("o.npy")]])
 
 
 def make_results(case):
@@ -545,7 +566,7 @@ def make_place(case):
     case.output = name if kind < 3 else None
 
 
-KINDS = {"snapshot": make_snapshot, "results": make_results, "array": make_array, "format": make_format, "text": make_text, "job": make_job,
+KINDS = {"snapshot": make_snapshot, "retrieval": make_retrieval, "results": make_results, "array": make_array, "format": make_format, "text": make_text, "job": make_job,
          "extras": make_extras, "rich": make_rich, "sheet": make_sheet, "choose": make_choose, "claims": make_claims, "training": make_training,
          "cells": make_cells, "config": make_config, "yaml": make_yaml, "race": make_race,
          "command": make_command, "environment": make_environment, "place": make_place}

@@ -67,7 +67,9 @@ static enum hn_code read_snapshot(struct hn_context *ctx, const char *path,
     struct hn_snapshot *s;
     if (hn_snapshot_open(ctx, path, &s))
         return ctx->code;
-    enum hn_code code = want->labels ? read_groups(ctx, s, out) : read_train(ctx, s, want, out);
+    enum hn_code code = hn_snapshot_check_digest(ctx, s);
+    if (!code)
+        code = want->labels ? read_groups(ctx, s, out) : read_train(ctx, s, want, out);
     hn_snapshot_close(ctx, s);
     return code;
 }
@@ -322,7 +324,8 @@ static enum hn_code take_texts(struct hn_context *ctx, const struct hn_source *s
         return hn_fail_in(ctx, "%s", s->path);
     if (data->class == H5T_ENUM)
         return take_names(ctx, s, data, out->shape[0], out);
-    if (hn_h5_read_texts(ctx, data, all, 8 * s->left, &text))
+    if (hn_h5_try_texts(ctx, data, all, 8 * s->left) ||
+        hn_h5_read_texts(ctx, data, all, 8 * s->left, &text))
         return hn_fail_in(ctx, "%s", s->path);
     for (int64_t i = 0; i < all; i++)
         out->text[i] = hn_string(&text, i);

@@ -389,7 +389,8 @@ static enum hn_code begin_append(struct hn_context *ctx, const struct hn_import 
     if (hn_snapshot_open(ctx, o->output, &s))
         return ctx->code;
     in->zero_rows = in->zero_rows || hn_snapshot_info(s)->zero_rows == HN_ZERO_ROWS_KEPT;
-    bool good = !keep_same(ctx, o, s, in) && !check_fit(ctx, o, in, s) &&
+    bool good = !hn_snapshot_check_digest(ctx, s) && !keep_same(ctx, o, s, in) &&
+                !check_fit(ctx, o, in, s) &&
                 !hn_import_check_kept(ctx, in, o->zero_rows == HN_UNDIRECTED_KEEP) &&
                 !hn_snapshot_write_begin_from(ctx, o->output, s, version, w);
     hn_snapshot_close(ctx, s);
@@ -421,6 +422,7 @@ static enum hn_code add_extras(struct hn_context *ctx, const struct hn_import *o
     else if (o->zero_rows == HN_UNDIRECTED_KEEP && info->zero_rows != HN_ZERO_ROWS_KEPT)
         code = hn_fail(ctx, HN_USAGE, HN_IMPORT_NOT_KEPT, o->output);
     in->d = info->d;
+    code = code ? code : hn_snapshot_check_digest(ctx, s);
     if (!code && (hn_snapshot_write_begin_from(ctx, o->output, s, version, &w) ||
                   write_extras(ctx, o, in, w)))
         code = ctx->code;

@@ -216,7 +216,7 @@ static enum hn_code append_step(struct hn_context *ctx, const struct hn_import *
         return ctx->code;
     const struct hn_retrieval_info *info = hn_retrieval_info(r);
     const struct hn_snapshot_info *file = info->file;
-    enum hn_code code = HN_OK;
+    enum hn_code code = hn_retrieval_check_digest(ctx, r);
     for (int side = 0; side < HN_SETS && !code; side++)
         if (rows[side].rows != info->n[side] || rows[side].cols != file->d)
             code = hn_fail(ctx, HN_DATA,

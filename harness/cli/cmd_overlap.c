@@ -52,7 +52,7 @@ static enum hn_code open_side(struct hn_context *ctx, const char *path, struct s
     for (int set = 0; set < HN_SETS; set++)
         if (hn_retrieval_ids(ctx, out->file, set, &out->id[set]))
             return ctx->code;
-    return HN_OK;
+    return hn_retrieval_check_digest(ctx, out->file);
 }
 
 static json_t *pairs_of(const struct overlap_params *p, const struct side *f, int set,

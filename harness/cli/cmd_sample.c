@@ -91,6 +91,7 @@ static enum hn_code open_all(struct hn_context *ctx, struct work *w, const char 
     int64_t index;
     if (hn_job_parse_sampler(ctx, w->p->sampler, &w->chosen) ||
         hn_snapshot_open_any(ctx, path, &w->snapshot) || check_fit(ctx, w) ||
+        hn_snapshot_check_digest(ctx, w->snapshot) ||
         hn_snapshot_find_step(ctx, hn_snapshot_info(w->snapshot), "--step", w->p->step, &index) ||
         hn_file_begin(ctx, w->p->output, &w->file))
         return ctx->code;

@@ -190,7 +190,8 @@ static enum hn_code load(struct hn_context *ctx, struct work *w, const char *pat
     if (hn_given(p->anchor, 0) >= w->info->n)
         return hn_fail(ctx, HN_DATA, "%s has %" PRId64 " items: --anchor counts them from 0", path,
                        w->info->n);
-    if (hn_snapshot_load(ctx, w->snapshot, index, &w->items) ||
+    if (hn_snapshot_check_digest(ctx, w->snapshot) ||
+        hn_snapshot_load(ctx, w->snapshot, index, &w->items) ||
         (p->texts ? hn_sheet_texts(ctx, p->texts, w->items.n, &w->source)
                   : hn_sheet_pictures(ctx, p->images, p->order ? p->order : "file",
                                       (uint64_t)p->data_seed, &w->items, &w->source)))
