@@ -188,6 +188,14 @@ x = np.load('x2.npy'); np.save('nil.npy', 0 * x); x[::3] = 0; np.save('zeros.npy
     expect "zero rows: of a teacher, read" 0 'taught.h5: valid' validate taught.h5
     expect "zero rows: of a teacher, sampled" 0 '' sample taught.h5 --sampler '{jest: {chunks: 2}}' -b 4 -o jest.npy
     expect "zero rows: of a teacher of a file without" 2 'was made without --zero-rows keep' import --teacher zeros.npy --zero-rows keep -o nonzero.h5
+    expect "rows left out: by the file of the view" 0 'zeros.npy: 8 of 24 rows have no direction and are left out, row 0 the first' \
+        import -e x.npy -l y.npy --view2 zeros.npy --zero-rows skip -o fewer.h5
+    expect "rows left out: a teacher of all rows" 3 'x.npy has 24 rows but fewer.h5 has 16 items; .*--zero-rows skip again' import --teacher x.npy -o fewer.h5
+    expect "rows left out: of a teacher, too" 0 'teacher added' import --teacher x.npy --zero-rows skip -o fewer.h5
+    pycheck "and it has those that stay" "import h5py, numpy as np
+f = h5py.File('fewer.h5'); x = np.load('x.npy')[f['sample'][:]]; t = np.reshape(f['teacher'], x.shape); assert np.allclose(t, x, rtol=1e-6)"
+    expect "rows left out: a later step of all rows" 3 'has 16 items of .*--zero-rows skip again' import -e x.npy -l y.npy --view2 x.npy --step 9 -o fewer.h5
+    expect "rows left out: a teacher without a direction" 3 'rows counted without those left out' import -e zero.npy -l y.npy --teacher zeros.npy --zero-rows skip -o fewest.h5
     expect "zero rows: all of a later step" 0 '' import -e nil.npy --view2 x.npy --step 3 -o kept.h5
     expect "zero rows: a file that keeps them is valid" 0 '' validate kept.h5
     expect "zero rows: and says so" 0 'zero rows *may be there' info kept.h5

@@ -352,6 +352,12 @@ static enum hn_code fail_label(struct hn_context *ctx, const struct hn_import *o
                    from, (int)label, number, (int)there, o->output);
 }
 
+// For rows of which a file was made without some.
+static const char *remedy_of_left_out(const struct hn_import_input *in,
+                                      const struct hn_snapshot_info *info) {
+    return in->n > info->n ? "; if rows were left out of it, give --zero-rows skip again" : "";
+}
+
 static enum hn_code check_fit(struct hn_context *ctx, const struct hn_import *o,
                               const struct hn_import_input *in, const struct hn_snapshot *s) {
     const struct hn_snapshot_info *info = hn_snapshot_info(s);
@@ -362,9 +368,9 @@ static enum hn_code check_fit(struct hn_context *ctx, const struct hn_import *o,
     if (in->n != info->n || in->d != info->d)
         return hn_fail(ctx, HN_DATA,
                        "%s is [%lld, %lld] but %s has %lld items of %lld dims; they must "
-                       "agree",
+                       "agree%s",
                        in->from, (long long)in->n, (long long)in->d, o->output, (long long)info->n,
-                       (long long)info->d);
+                       (long long)info->d, remedy_of_left_out(in, info));
     for (int64_t i = 0; in->labels && i < in->n; i++)
         if (!same_labels(in, info, i))
             return fail_label(ctx, o, in, info, i, info->labels[i]);
@@ -397,10 +403,14 @@ static enum hn_code begin_append(struct hn_context *ctx, const struct hn_import 
     return good ? HN_OK : ctx->code;
 }
 
+#define COUNTED_WITHOUT " (rows counted without those left out)"
+
 static enum hn_code write_extras(struct hn_context *ctx, const struct hn_import *o,
                                  const struct hn_import_input *in, struct hn_snapshot_writer *w) {
     if (in->teacher.data && hn_snapshot_write_teacher(ctx, w, &in->teacher))
-        return ctx->code == HN_DATA ? hn_fail_in(ctx, "%s", o->teacher.item[0]) : ctx->code;
+        return ctx->code == HN_DATA
+                   ? hn_fail_in(ctx, "%s%s", o->teacher.item[0], in->sample ? COUNTED_WITHOUT : "")
+                   : ctx->code;
     return in->group ? hn_snapshot_write_groups(ctx, w, in->group) : HN_OK;
 }
 
@@ -412,14 +422,15 @@ static enum hn_code add_extras(struct hn_context *ctx, const struct hn_import *o
     if (hn_snapshot_open(ctx, o->output, &s))
         return ctx->code;
     const struct hn_snapshot_info *info = hn_snapshot_info(s);
-    enum hn_code code = HN_OK;
-    if (strcmp(info->layout, "hardneg-snapshot") != 0)
+    enum hn_code code = keep_same(ctx, o, s, in);
+    if (!code && strcmp(info->layout, "hardneg-snapshot") != 0)
         code = hn_fail(ctx, HN_USAGE, "%s: is in the layout %s; import it first", o->output,
                        info->layout);
-    else if (info->n != in->n)
-        code = hn_fail(ctx, HN_DATA, "%s has %lld rows but %s has %lld items; they must agree",
-                       in->from, (long long)in->n, o->output, (long long)info->n);
-    else if (o->zero_rows == HN_UNDIRECTED_KEEP && info->zero_rows != HN_ZERO_ROWS_KEPT)
+    else if (!code && info->n != in->n)
+        code = hn_fail(ctx, HN_DATA, "%s has %lld rows but %s has %lld items; they must agree%s",
+                       in->from, (long long)in->n, o->output, (long long)info->n,
+                       remedy_of_left_out(in, info));
+    else if (!code && o->zero_rows == HN_UNDIRECTED_KEEP && info->zero_rows != HN_ZERO_ROWS_KEPT)
         code = hn_fail(ctx, HN_USAGE, HN_IMPORT_NOT_KEPT, o->output);
     in->d = info->d;
     code = code ? code : hn_snapshot_check_digest(ctx, s);
@@ -443,9 +454,8 @@ static enum hn_code write_it(struct hn_context *ctx, const struct hn_import *o,
         return code;
     code = hn_snapshot_write_step(ctx, w, o->step == INT64_MIN ? 0 : o->step, in->rows[0],
                                   in->rows[1], in->rows[2]);
-    const char *counted = in->sample ? " (rows counted without those left out)" : "";
     if (code == HN_DATA)
-        code = hn_fail_in(ctx, "%s%s", in->from, counted);
+        code = hn_fail_in(ctx, "%s%s", in->from, in->sample ? COUNTED_WITHOUT : "");
     else if (code == HN_OK)
         code = write_extras(ctx, o, in, w);
     return hn_snapshot_write_end(ctx, w, code);

@@ -99,16 +99,25 @@ static enum hn_code fail_row(struct hn_context *ctx, const char *path, int64_t r
     return hn_fail(ctx, HN_DATA, "%s: row %lld %s; %s", path, (long long)row, what, remedy);
 }
 
-// By the file that has the row, and its number there.
-static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input *in, int64_t i,
-                           struct fault f, const char *remedy) {
-    const struct hn_import_parts *p = &in->parts[f.series];
+// The file that has a row of a series, and the row's number there.
+struct place {
+    const char *file;
+    int64_t row;
+};
+static struct place place_of(const struct hn_import_input *in, int64_t i, int series) {
+    const struct hn_import_parts *p = &in->parts[series];
     int64_t row = hn_import_row(in, i), k = 0;
     if (p->count == 0)
-        return fail_row(ctx, in->from, row, f, remedy);
+        return (struct place){in->from, row};
     while (row >= p->end[k])
         k++;
-    return fail_row(ctx, p->file[k], k ? row - p->end[k - 1] : row, f, remedy);
+    return (struct place){p->file[k], k ? row - p->end[k - 1] : row};
+}
+
+static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input *in, int64_t i,
+                           struct fault f, const char *remedy) {
+    const struct place at = place_of(in, i, f.series);
+    return fail_row(ctx, at.file, at.row, f, remedy);
 }
 
 void hn_import_note_zero(struct hn_context *ctx, const char *path, const struct hn_zero_count *z) {
@@ -126,9 +135,10 @@ enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path, enum
         struct fault f = {.what = hn_row_fault(hn_row(rows, i), rows->cols, &f.column)};
         if (f.what && (what != HN_UNDIRECTED_KEEP || f.what[0] != 'z'))
             return fail_row(ctx, path, first + i, f,
-                            f.what[0] == 'z' ? "remove the item or fix its embedding, or keep such "
-                                               "rows with --zero-rows keep"
-                                             : "remove the item or fix its embedding");
+                            f.what[0] == 'z'
+                                ? "remove the item or fix its embedding, or keep such "
+                                  "rows with --zero-rows keep, from the first import on"
+                                : "remove the item or fix its embedding");
         zero->first = f.what && zero->n == 0 ? first + i : zero->first;
         zero->n += f.what != NULL;
     }
@@ -189,6 +199,7 @@ enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in
     if (what == HN_UNDIRECTED_KEEP)
         return keep_zero(ctx, in, SKIP);
     int64_t count = 0, n = in->n, first = -1, *keep = NULL;
+    struct place at = {NULL, 0};
     if (skip && !HN_ALLOC(ctx, keep, n))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
@@ -197,8 +208,10 @@ enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in
             return refuse(ctx, in, i, f, f.what[0] == 'z' ? KEEP_OR_SKIP : SKIP);
         if (!f.what && keep)
             keep[count++] = i;
-        else if (f.what && first < 0)
+        else if (f.what && first < 0) {
             first = i;
+            at = place_of(in, i, f.series);
+        }
     }
     if (first < 0)
         return HN_OK;
@@ -207,6 +220,6 @@ enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in
     hn_note(ctx,
             "%s: %lld of %lld rows have no direction and are left out, row %lld the first; /sample "
             "has the numbers of those that stay",
-            in->from, (long long)(n - count), (long long)n, (long long)first);
+            at.file, (long long)(n - count), (long long)n, (long long)at.row);
     return hn_import_keep(ctx, in, keep, count);
 }

@@ -49,6 +49,11 @@ static int find_end(const struct hn_table *runs, const char *column, const char 
     return hn_table_find(runs, name);
 }
 
+static int find_text(const struct hn_table *t, const char *column) {
+    const int c = hn_table_find(t, column);
+    return c >= 0 && t->column[c].kind == HN_COLUMN_TEXT ? c : -1;
+}
+
 static struct reader open_reader(const struct hn_results *r, const char *column) {
     return (struct reader){r,
                            column,
@@ -56,7 +61,7 @@ static struct reader open_reader(const struct hn_results *r, const char *column)
                            find_end(&r->runs, column, "lo"),
                            find_end(&r->runs, column, "hi"),
                            hn_table_find(&r->runs, "seed"),
-                           hn_table_find(&r->runs, "status")};
+                           find_text(&r->runs, "status")};
 }
 
 static double number(const struct reader *d, int column, int64_t row) {
