@@ -1204,6 +1204,40 @@ for line in open('prompts.jsonl'):
     assert r['query_text'] in r['prompt'] and r['passage_text'] in r['prompt'] and r['relevant'] is None and r['judge'] is None"
 }
 
+# A sheet that somebody has begun to fill in is not replaced.
+test_sheet_filled() {
+    local name
+    run synth --kind retrieval -o some.h5 --n 300 --queries 40 --dim 8 --steps 1 --force
+    expect "sheet: a first one" 0 '' price some.h5 --sheet 20 -o kept.tsv
+    expect "sheet: an empty one is replaced" 0 '' price some.h5 --sheet 15 -o kept.tsv
+    check "sheet: it is the new one" test "$(wc -l <kept.tsv)" = 16
+    sed '2s/$/1/;3s/$/0/' kept.tsv >two.tsv
+    sed '2s/$/1/;3s/$/0/' kept.tsv | tr '\t' , >comma.tsv
+    awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "relevant_2" : NR == 5 ? " maybe " : " " }' kept.tsv >second.tsv
+    sed '2s/$/"1/' kept.tsv >quote.tsv
+    run price some.h5 --sheet 15 -o kept.jsonl
+    expect "sheet: objects without a verdict are replaced" 0 '' price some.h5 --sheet 15 -o kept.jsonl
+    sed '4s/"relevant":null/"relevant":0/' kept.jsonl >one.jsonl
+    sed '5s/}$/,"answer":"yes"}/;6s/"relevant":null/"relevant":"  "/' kept.jsonl >answer.jsonl
+    sed '5s/}$//' kept.jsonl >broken.jsonl
+    while IFS='|' read -r name why; do
+        cp "$name" before
+        expect "sheet: $name is not replaced" 2 "$name: $why.*give another --output, or move it" price some.h5 --sheet 15 --seed 3 -o "$name"
+        expect "sheet: $name is not replaced by --for" 2 "$name: $why" price some.h5 --for '-n 2' --sheet 15 -o "$name"
+        check "sheet: $name is as it was" cmp -s before "$name"
+    done <<'F'
+two.tsv|holds 2 judgements
+comma.tsv|holds 2 judgements
+second.tsv|holds 1 judgement,
+one.jsonl|holds 1 judgement,
+answer.jsonl|holds 1 judgement,
+quote.tsv|line 2: .*quote
+broken.jsonl|line 5: 
+F
+    cp two.tsv moved.tsv && : >two.tsv
+    expect "sheet: it was moved" 0 '' price some.h5 --sheet 15 -o two.tsv
+}
+
 # The options of relevance are those of mine, for the settings, the sheet and what follows from it; what was judged before is in no sheet.
 test_relevance() {
     with_python "relevance" || return 0
@@ -1490,5 +1524,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_parts test_step test_refused test_pairs test_synth test_mine test_candidates test_sources test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_certify test_certify_runs test_certify_model test_relevance test_sheet_formulas test_odd_texts test_zero_rows test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_parts test_step test_refused test_pairs test_synth test_mine test_candidates test_sources test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_sheet_filled test_certify test_certify_runs test_certify_model test_relevance test_sheet_formulas test_odd_texts test_zero_rows test_trials test_tuples test_reference test_threads
 finish

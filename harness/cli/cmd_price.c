@@ -379,6 +379,9 @@ static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call
     struct hn_price_work w = {.p = call->params, .recommended = -1, .quiet = call->quiet};
     if (check_options(ctx, w.p))
         return ctx->code;
+    // Before what may take minutes; hn_sheet_write() asks again.
+    if (w.p->sheet > 0 && w.p->output && hn_sheet_check_replaced(ctx, w.p->output))
+        return ctx->code;
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
     if (hn_host_limit_process(ctx, w.p->memory, 1) || hn_blas_open(ctx))
         return ctx->code;

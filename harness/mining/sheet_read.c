@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MODELS_MAX = 16 };
 
@@ -208,15 +209,18 @@ static bool is_empty(const struct hn_cells *c) {
     return true;
 }
 
-static enum hn_code read_table(struct hn_context *ctx, struct reader *r, int64_t sheet,
-                               char *text) {
+static void begin_table(struct hn_cells *c, const char *path, char *text) {
+    hn_cells_begin(c, path, text);
+    c->separator = hn_cells_count(c->rest, '\t') > 0  ? '\t'
+                   : hn_cells_count(c->rest, ';') > 0 ? ';'
+                   : hn_cells_count(c->rest, ',') > 0 ? ','
+                                                      : '\t';
+    c->quotes = true;
+}
+
+static enum hn_code read_table(struct hn_context *ctx, struct reader *r, int64_t sheet) {
     bool more = true;
     enum hn_code code;
-    r->cells.separator = hn_cells_count(text, '\t') > 0  ? '\t'
-                         : hn_cells_count(text, ';') > 0 ? ';'
-                         : hn_cells_count(text, ',') > 0 ? ','
-                                                         : '\t';
-    r->cells.quotes = true;
     if (read_names(ctx, r))
         return ctx->code;
     while (!(code = hn_cells_next(ctx, &r->cells, &more)) && more) {
@@ -376,9 +380,17 @@ static enum hn_code check_judges(struct hn_context *ctx, const struct reader *r,
     return HN_OK;
 }
 
+static enum hn_code read_text(struct hn_context *ctx, const char *path, char **text) {
+    struct hn_source source;
+    if (hn_source_open(ctx, path, &source))
+        return ctx->code;
+    enum hn_code code = hn_source_text(ctx, &source, text);
+    hn_source_close(&source);
+    return code;
+}
+
 static enum hn_code read_sheet(struct hn_context *ctx, struct reader *r, const char *path,
                                int64_t sheet) {
-    struct hn_source source;
     struct hn_lines lines;
     char *text;
     r->first = r->rows;
@@ -389,14 +401,10 @@ static enum hn_code read_sheet(struct hn_context *ctx, struct reader *r, const c
         hn_lines_close(ctx, &lines);
         return code ? code : check_judges(ctx, r, path);
     }
-    if (hn_source_open(ctx, path, &source))
+    if (read_text(ctx, path, &text))
         return ctx->code;
-    enum hn_code code = hn_source_text(ctx, &source, &text);
-    hn_source_close(&source);
-    if (code)
-        return code;
-    hn_cells_begin(&r->cells, path, text);
-    return read_table(ctx, r, sheet, r->cells.rest) ? ctx->code : check_judges(ctx, r, path);
+    begin_table(&r->cells, path, text);
+    return read_table(ctx, r, sheet) ? ctx->code : check_judges(ctx, r, path);
 }
 
 enum hn_code hn_sheet_read(struct hn_context *ctx, const struct hn_corpus *c,
@@ -411,6 +419,83 @@ enum hn_code hn_sheet_read(struct hn_context *ctx, const struct hn_corpus *c,
     *row = r.row;
     *n = r.rows;
     return HN_OK;
+}
+
+static enum hn_code count_in_table(struct hn_context *ctx, const char *path, int64_t *filled) {
+    struct hn_cells c = {0};
+    char *text;
+    bool more;
+    if (read_text(ctx, path, &text))
+        return ctx->code;
+    begin_table(&c, path, text);
+    if (hn_cells_next(ctx, &c, &more))
+        return ctx->code;
+    int64_t columns = more ? c.n : 0;
+    bool *judge = hn_zalloc(ctx, columns, sizeof *judge);
+    if (!judge)
+        return ctx->code;
+    for (int64_t i = 0; i < columns; i++)
+        judge[i] = is_judge(trim(c.cell[i]));
+    while (more) {
+        if (hn_cells_next(ctx, &c, &more))
+            return ctx->code;
+        for (int64_t i = 0; more && i < hn_min(c.n, columns); i++)
+            *filled += judge[i] && *trim(c.cell[i]);
+    }
+    return HN_OK;
+}
+
+static int64_t count_in_object(json_t *object) {
+    const char *key, *other = other_answer(object);
+    json_t *value;
+    int64_t filled = 0;
+    json_object_foreach(object, key, value) {
+        const char *text = json_string_value(value);
+        bool empty = json_is_null(value) || (text && !text[strspn(text, " \t\r\n")]);
+        filled += !empty && (other ? strcmp(key, other) == 0 : is_judge(key));
+    }
+    return filled;
+}
+
+static enum hn_code count_in_objects(struct hn_context *ctx, const char *path, int64_t *filled) {
+    struct hn_lines lines;
+    char *line;
+    json_t *object;
+    if (hn_lines_open(ctx, path, &lines))
+        return ctx->code;
+    enum hn_code code;
+    while (!(code = hn_lines_next(ctx, &lines, &line)) && line) {
+        if (!*line)
+            continue;
+        code = hn_lines_json(ctx, &lines, line, &object);
+        if (code)
+            break;
+        *filled += count_in_object(object);
+        json_decref(object);
+    }
+    hn_lines_close(ctx, &lines);
+    return code;
+}
+
+enum hn_code hn_sheet_check_replaced(struct hn_context *ctx, const char *path) {
+    struct stat about;
+    int64_t filled = 0;
+    HN_SCOPE(ctx);
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0)
+        return HN_OK;
+    enum hn_code code =
+        (hn_ends_in(path, ".jsonl") ? count_in_objects : count_in_table)(ctx, path, &filled);
+    if (code == HN_DATA)
+        return hn_fail(ctx, HN_USAGE,
+                       "%s; what is judged in it, if anything, would be lost: give another "
+                       "--output, or move it",
+                       ctx->message);
+    if (code || filled == 0)
+        return code;
+    return hn_fail(ctx, HN_USAGE,
+                   "%s: holds %s, which a new sheet would replace: give another --output, or move "
+                   "it",
+                   path, hn_counted(filled, "judgement").text);
 }
 
 const char *hn_sheet_models(struct hn_context *ctx, const struct hn_sheet_row *row, int64_t n) {
