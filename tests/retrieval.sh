@@ -926,6 +926,22 @@ assert '<svg' in page"
     check "report: the rank model names no setting" grep -q 'no setting is named' places.html
 }
 
+# Results of price have no runs: every format names the tables that have rows.
+test_price_export() {
+    local format
+    run synth --kind retrieval -o some.h5 --n 300 --queries 40 --dim 8 --steps 1 --force
+    run price some.h5 -n 3 -o some-price.h5
+    for format in csv json markdown latex html; do
+        expect "export --$format of prices" 2 'some-price.h5: table (runs|settings) has no row; give --table and one that has: price, price_attrition$' \
+            export some-price.h5 --$format
+        expect "export --$format of prices to a file" 2 'has no row' export some-price.h5 --$format -o "prices.$format"
+        check "export --$format: no file" test ! -e "prices.$format"
+        expect "export --$format of a named table" 0 'min-rank' export some-price.h5 --$format --table price
+    done
+    expect "export of runs by name" 2 'table runs has no row' export some-price.h5 --csv --table runs
+    expect "export of settings by name" 2 'table settings has no row' export some-price.h5 --csv --table settings
+}
+
 # Fills in a sheet from /truth of many.h5: SHEET OUT.
 judge() {
     "$python" - "$1" "$2" <<'P'
@@ -1524,5 +1540,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_parts test_step test_refused test_pairs test_synth test_mine test_candidates test_sources test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_sheet test_sheet_filled test_certify test_certify_runs test_certify_model test_relevance test_sheet_formulas test_odd_texts test_zero_rows test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_parts test_step test_refused test_pairs test_synth test_mine test_candidates test_sources test_output_scores test_listed_scores test_emit_pairs test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_dim test_overlap test_price test_price_page test_price_export test_sheet test_sheet_filled test_certify test_certify_runs test_certify_model test_relevance test_sheet_formulas test_odd_texts test_zero_rows test_trials test_tuples test_reference test_threads
 finish

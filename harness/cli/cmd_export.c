@@ -175,6 +175,34 @@ struct content {
     bool accuracies;
 };
 
+static void append_filled(char all[HN_MESSAGE_MAX], const char *name, const struct hn_table *t) {
+    if (t->rows > 0)
+        hn_append(all, HN_MESSAGE_MAX, "%s%s", *all ? ", " : "", name);
+}
+
+// HN_USAGE for a table that would be written as nothing, where others of the file have rows.
+static enum hn_code fail_empty(struct hn_context *ctx, const struct content *c, const char *path) {
+    const struct hn_results *r = c->results;
+    char all[HN_MESSAGE_MAX] = "";
+    append_filled(all, "runs", &r->runs);
+    append_filled(all, "timing", &r->timing);
+    for (int64_t i = 0; i < r->n_tables; i++)
+        append_filled(all, r->table[i].name, &r->table[i]);
+    return *all ? hn_fail(ctx, HN_USAGE,
+                          "%s: table %s has no row; give --table and one that has: %s", path,
+                          c->name, all)
+                : hn_fail(ctx, HN_DATA, "%s: no table has a row", path);
+}
+
+// True if nothing can be written: a table that was asked for by name may have columns alone.
+static bool is_empty(const struct content *c, bool named) {
+    const struct hn_table *from = c->table        ? c->table
+                                  : c->accuracies ? hn_results_table(c->results, "training")
+                                                  : NULL;
+    from = from ? from : &c->results->runs;
+    return from->rows == 0 && !(named && c->table && from->n_columns > 0);
+}
+
 // The columns of a stored table, whose data have names of their own.
 static enum hn_code table_columns(struct hn_context *ctx, const struct content *c,
                                   struct hn_records *t) {
@@ -243,6 +271,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     }
     if (p->columns && (call->json || (!c.table && format->shown)))
         return hn_fail(ctx, HN_USAGE, "--columns is for CSV, and for a --table of the file");
+    if (is_empty(&c, p->table != NULL))
+        return fail_empty(ctx, &c, call->args[0]);
     enum hn_code code = put_file(ctx, &c, p->output);
     return code == HN_NOT_APPLICABLE
                ? hn_fail(ctx, HN_DATA, "%s: no table of %s: %s", call->args[0], name, ctx->message)
