@@ -2,9 +2,13 @@
 """Arrays and labels as programs have them, through the module of python/: read as `import` reads them, or refused.
 `tests/python_arrays.py PROGRAM`. Ends as every suite does."""
 import ast
+import ctypes
 import inspect
+import os
+import pathlib
 import re
 import sys
+import tempfile
 import unittest
 import warnings
 
@@ -117,8 +121,39 @@ class Texts(unittest.TestCase):
         for call in (lambda: hardneg.BatchSampler(X, "uniform\0: {draw: iid}", 4), lambda: hardneg.BatchSampler(X, {"knn\0": {}}, 4),
                      lambda: hardneg.BatchSampler(X, {"uniform": {"draw": "iid\0"}}, 4), lambda: hardneg.mine(X, "mined\0"),
                      lambda: hardneg.measure(BATCHES, X, loss="infonce\0x"), lambda: hardneg.measure(BATCHES, X, weighting="hcl\0"),
-                     lambda: hardneg.mine(X, X, [[0]] * N, negatives="3\0zzz")):
+                     lambda: hardneg.mine(X, X, [[0]] * N, negatives="3\0zzz"),
+                     lambda: hardneg.compare(X, CLASSES, ["uniform\0"]), lambda: hardneg.compare(X, CLASSES, [{"knn\0": {}}]),
+                     lambda: hardneg.compare(X, CLASSES, [{"mine\0": lambda *_: BATCHES}]), lambda: hardneg.compare(X, losses=["infonce\0"]),
+                     lambda: hardneg.compare(X, CLASSES, [{"batchsampler": {"M\0": 5}}]), lambda: hardneg.compare(X, CLASSES, **{"metrics\0": []})):
             self.assertRaisesRegex(ValueError, "has a NUL in it", call)
+
+    def test_nul_of_ids(self):
+        """What mine() writes for the program, which has no NUL in a text."""
+        ids, texts = [f"p{i}" for i in range(N)], [f"text {i}" for i in range(N)]
+        for more in ({"query_ids": ["q\0", *ids[1:]], "corpus_ids": ids}, {"query_ids": ids, "corpus_ids": [*ids[1:], "p\0b"]},
+                     {"query_texts": ["\0", *texts[1:]], "corpus_texts": texts}, {"query_texts": texts, "corpus_texts": [*texts[1:], "a\0b"]},
+                     {"query_texts": texts, "corpus_texts": {i: {"title": "a\0", "text": i} for i in ids}}):
+            self.assertRaisesRegex(ValueError, "(query|corpus)_(ids|texts): .*has a NUL in it", hardneg.mine, X, X, [], **more)
+
+    def test_nul_of_labels(self):
+        """Labels and tuples are told apart here, whole."""
+        wanted = hardneg.measure(BATCHES, X, CLASSES)["fn_ratio"]
+        for labels in (list(of("a", "a\0", "a\0b")), [[text] for text in of("a", "a\0", "a\0b")]):
+            self.assertEqual(hardneg.measure(BATCHES, X, labels)["fn_ratio"], wanted)
+
+    def test_nul_of_paths(self):
+        """The file whose name comes before the NUL is neither read nor written."""
+        batches = hardneg.BatchSampler(X, batch_size=4)
+        compared = hardneg.compare(X, CLASSES, ["uniform"], batch_size=4, seeds=2)
+        with tempfile.TemporaryDirectory() as folder:
+            compared.save(os.path.join(folder, "a"))
+            for path in (os.path.join(folder, "a\0b"), pathlib.Path(folder, "a\0b"), os.fsencode(os.path.join(folder, "a\0.npy"))):
+                for call in (lambda: hardneg.read(path), lambda: hardneg.mine(X, "mined", output=path), lambda: hardneg.record(path, batches),
+                             lambda: hardneg.mine(X, X, [[0]] * N, output=path), lambda: hardneg.Miner(X, X, [[0]] * N, output=path),
+                             lambda: compared.report(path), lambda: compared.save(path)):
+                    self.assertRaisesRegex(ValueError, "^(results|output|path|folder) .*has a NUL in it", call)
+            self.assertRaisesRegex(ValueError, "table .*has a NUL in it", hardneg.read, os.path.join(folder, "a", "results"), "runs\0x")
+            self.assertEqual(os.listdir(folder), ["a"])
 
     def test_beyond_64_bits(self):
         for pairs, why in (([[2**63, 1]], 2**63), ([[0, 2**63]], 2**63), ([[0, 1, 2**70]], 2**70), ([[0, -2**63 - 1]], -2**63),
@@ -126,6 +161,26 @@ class Texts(unittest.TestCase):
             with self.subTest(pairs), warnings.catch_warnings():
                 warnings.simplefilter("error")
                 self.assertRaisesRegex(ValueError, f"qrels: {str(why)[:12]}[0-9]+ is neither a row nor a grade", hardneg.mine, X, X, np.array(pairs))
+
+
+class Numbers(unittest.TestCase):
+    def test_threads(self):
+        """One bound, that of the library."""
+        for threads in (513, 4097, 10**9, 10**20, -1):
+            self.assertRaisesRegex(ValueError, f"threads {threads}: a whole number from 0 to 512 is wanted", hardneg.BatchSampler, X, "uniform", 4, threads=threads)
+        for threads, code in ((512, 0), (513, 2)):
+            handle = ctypes.c_void_p()
+            self.assertEqual(hardneg._library.lib.hardneg_open(b"uniform", 4, 1, threads, ctypes.byref(handle)), code)
+            hardneg._library.lib.hardneg_free(handle)
+
+    def test_batch_size(self):
+        """A batch has two items; one where several processes share it."""
+        for size in (-1, 0, 1):
+            for more in ({}, {"rank": 1, "world_size": 2}, {"split": "batch"}):
+                self.assertRaisesRegex(ValueError, f"batch_size {size}: a whole number from 2 to", hardneg.BatchSampler, X, "uniform", size, **more)
+        self.assertRaisesRegex(ValueError, "batch_size 0: a whole number from 1 to", hardneg.BatchSampler, X, "uniform", 0, world_size=2, split="batch")
+        shared = [list(hardneg.BatchSampler(X, "uniform", 1, world_size=2, rank=rank, split="batch")) for rank in (0, 1)]
+        self.assertEqual(sorted(sum(sum(shared, []), [])), list(range(N)))
 
 
 class Types(unittest.TestCase):

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import os
 from typing import Any, Dict, Optional, Tuple, Union, overload
 
 import numpy as np
 
-from ._arrays import Array, Matrix, Pair, Rows, counted, padded, rows_of
+from ._arrays import Array, Matrix, Pair, Rows, counted, padded, path_text, rows_of
 from ._compare import Comparison, Recorder, compare, record
 from ._epoch import AT_ONCE
 from ._files import check_output, read, write_negatives
@@ -57,7 +56,7 @@ def _mine_items(x: Array, sampler: Any, seed: int = 1, batch_size: int = 256, th
          zero_rows: str = "refuse") -> Mined:
     """See mine()."""
     if output:
-        output = os.fspath(output)
+        output = path_text(output, "output")
         check_output(output, force)
     items = Items(x, view2, labels, edges, features, teacher, groups, progress, zero_rows)
     if items.n < 2:

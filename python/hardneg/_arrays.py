@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Protocol, Tuple, Union
 
@@ -299,11 +300,35 @@ def spec_text(spec: Any) -> str:
     return f"{{{name}: {{{inner}}}}}"
 
 
-def c_text(text: str, name: str) -> bytes:
-    """A text as C has it, which ends at its first NUL."""
+def checked_text(text: str, name: str) -> str:
+    """Refuses a text that C, and all that is written in it, would end early."""
     if "\0" in text:
         raise ValueError(f"{name} {text!r} has a NUL in it, at which C would end the text")
-    return text.encode()
+    return text
+
+
+def checked_texts(value: Any, name: str) -> Any:
+    """The same for every text of nested lists and dicts."""
+    if isinstance(value, str):
+        checked_text(value, name)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            checked_texts(key, name)
+            checked_texts(one, str(key))
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            checked_texts(one, name)
+    return value
+
+
+def c_text(text: str, name: str) -> bytes:
+    """A text as C has it, which ends at its first NUL."""
+    return checked_text(text, name).encode()
+
+
+def path_text(path: Any, name: str) -> str:
+    """The text of a path, of what os.PathLike or bytes hold."""
+    return checked_text(os.fsdecode(path), name)
 
 
 def _ids(values: Any) -> np.ndarray[Any, Any]:

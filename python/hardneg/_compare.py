@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Unio
 
 import numpy as np
 
-from ._arrays import Array, Matrix, floats, numbers, padded, several
+from ._arrays import Array, Matrix, checked_texts, floats, numbers, padded, path_text, several
 
 Batches = Callable[[Any, int, int, int], Any]  # of x, batch_size, seed, epoch: lists of places in x
 SHOWN = {"fn_ratio": "False negatives", "fn_ratio_minus_uniform": "– Uniform", "true_mean": "Mean true negative",
@@ -108,11 +108,11 @@ class Comparison:
         return "\n".join(re.sub(r"\s{2,}", "  ", line.strip()) for line in parser.text.splitlines() if line.strip())
 
     def report(self, path: Any) -> None:
-        _run(self._folder.name, "report", "results", "-q", "-o", os.path.abspath(os.fspath(path)))
+        _run(self._folder.name, "report", "results", "-q", "-o", os.path.abspath(path_text(path, "path")))
 
     def save(self, folder: Any) -> None:
         """The folder must not be there yet. `hardneg report FOLDER/results` reads what is in it."""
-        shutil.copytree(self._folder.name, os.fspath(folder), ignore=shutil.ignore_patterns("answer.html"))
+        shutil.copytree(self._folder.name, path_text(folder, "folder"), ignore=shutil.ignore_patterns("answer.html"))
 
     def _table(self) -> List[List[str]]:
         names = list(self.settings["sampler"])
@@ -218,6 +218,7 @@ def compare(x: Array, labels: Matrix = None, samplers: Sequence[Any] = ("uniform
     (docs/reference/job-file.md): temperature=, weightings=, metrics=, batches= (of a cell, instead of whole epochs) ..."""
     if zero_rows not in ("refuse", "keep"):
         raise ValueError(f"zero_rows {zero_rows!r}: 'refuse' or 'keep'")
+    checked_texts({"samplers": samplers, **job}, "compare()")
     series = [floats(rows, "x") for rows in _series(x)]
     views = [] if view2 is None else _series(view2)
     steps = list(range(len(series))) if steps is None else [int(step) for step in steps]
@@ -255,7 +256,7 @@ class Recorder:
     epoch. An epoch that is not finished is left out."""
 
     def __init__(self, path: Any, batches: Any) -> None:
-        self._path, self._batches, self._begun = os.fspath(path), batches, False
+        self._path, self._batches, self._begun = path_text(path, "path"), batches, False
 
     def __getattr__(self, name: str) -> Any:  # set_epoch() and others of a batch sampler
         return getattr(self._batches, name)

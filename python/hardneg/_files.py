@@ -10,6 +10,8 @@ from typing import Any, Callable, Dict
 
 import numpy as np
 
+from ._arrays import checked_text, path_text
+
 
 def check_output(path: str, force: bool) -> None:
     """Raises unless a file can be renamed over path. Pipes, devices and folders are never replaced."""
@@ -54,6 +56,7 @@ def read(results: Any, table: str = "runs", frame: bool = False) -> Any:
     """A table of a results file (or of the folder of a run) as NumPy columns by name; frame: as a
     pandas DataFrame. Needs h5py."""
     h5py: Any = importlib.import_module("h5py")
+    results, table = path_text(results, "results"), checked_text(table, "table")
     if os.path.isdir(results):
         results = os.path.join(results, "results.h5")
     with h5py.File(results, "r") as file:

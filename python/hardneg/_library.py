@@ -14,6 +14,7 @@ import numpy as np
 from ._arrays import Array, Matrix, Pair, c_text, compressed, counted, floats, numbers, several, spec_text, texts, whole
 
 OK, USAGE, DATA, INTERRUPTED, MEMORY = 0, 2, 3, 130, 200
+THREADS_MAX = 512  # of the library
 
 
 class CItems(ctypes.Structure):
@@ -314,7 +315,7 @@ class Handle:
         self.batch_size = whole(batch_size, "batch_size", 2, 2**31 - 1)
         self.n, self.capacity, self.note, self._digest = 0, 0, "", ""
         code = lib.hardneg_open(c_text(spec_text(spec), "sampler"), self.batch_size, whole(seed, "seed", 0, 2**64 - 1),
-                                whole(threads, "threads", 0, 4096), ctypes.byref(self.raw))
+                                whole(threads, "threads", 0, THREADS_MAX), ctypes.byref(self.raw))
         message = lib.hardneg_message(self.raw).decode(errors="replace")
         self._raise(code, message if self.raw else "not enough memory for a sampler")
 

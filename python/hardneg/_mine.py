@@ -5,12 +5,11 @@ from __future__ import annotations
 import ctypes
 import inspect
 import json
-import os
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import Array, Matrix, Pair, Rows, array_of, c_text, counted, floats
+from ._arrays import Array, Matrix, Pair, Rows, array_of, c_text, counted, floats, path_text
 from ._aside import Aside
 from ._files import check_output, write_file
 from ._library import Handle, lib
@@ -161,7 +160,7 @@ class Miner:
         miner._truth = None if truth is None else pairs(truth, "truth", miner._sides)
         miner._last: Optional[Negatives] = None
         miner._aside: Optional[Aside[Negatives]] = None
-        miner._output = os.fspath(output) if output else None
+        miner._output = path_text(output, "output") if output else None
         miner._force = force
         miner.changed = float("nan")
         miner.refresh(rows[0], rows[1], query_teacher, corpus_teacher, scores)

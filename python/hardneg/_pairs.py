@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 import numpy as np
 
-from ._arrays import Matrix, Pair, counted
+from ._arrays import Matrix, Pair, checked_text, counted
 
 QUERY = ("query-id", "query_id", "qid", "query")  # names of columns, as BEIR, ir_datasets and others have them
 PASSAGE = ("corpus-id", "corpus_id", "doc_id", "docid", "passage_id", "pid", "passage")
@@ -52,10 +52,10 @@ def _text(value: Any, where: str) -> str:
     """A text, or the title and text of a passage of BEIR as `hardneg import` joins them."""
     if isinstance(value, Mapping) and isinstance(value.get("text"), str):
         title = value.get("title")
-        return f"{title} {value['text']}" if title else str(value["text"])
+        value = f"{title} {value['text']}" if title else str(value["text"])
     if not isinstance(value, str):
         raise ValueError(f"{where} is {value!r}: a text is wanted, \"\" is one, too")
-    return value
+    return checked_text(value, where)
 
 
 def side(name: str, n: int, ids: Any, texts: Any) -> Side:
@@ -79,6 +79,9 @@ def side(name: str, n: int, ids: Any, texts: Any) -> Side:
         if wrong is not None:
             raise ValueError(f"{one}_ids: {wrong!r} cannot be an id: texts or whole numbers are wanted")
         row = {value: i for i, value in enumerate(ids)}
+        for value in ids:
+            if isinstance(value, str):
+                checked_text(value, f"{one}_ids:")
         if len(row) < n:
             twice = next(value for i, value in enumerate(ids) if row[value] != i)
             raise ValueError(f"{one}_ids: {twice!r} is there twice")

@@ -82,7 +82,8 @@ class BatchSampler:
         if split not in ("deal", "batch"):
             raise ValueError(f"split {split!r}: 'deal' or 'batch'")
         world = whole(world_size, "world_size", 1, 2**20)
-        self._layout = Layout(whole(batch_size, "batch_size", 1, 2**31 - 1), whole(rank, "rank", 0, world - 1), world, split,
+        least = 1 if split == "batch" and world > 1 else 2  # a batch has two items, of all processes that share it
+        self._layout = Layout(whole(batch_size, "batch_size", least, 2**31 - 1), whole(rank, "rank", 0, world - 1), world, split,
                               bool(drop_last))
         self._group, self._endless, self._on_build = group, bool(endless), on_build
         self._arguments = sampler, self._layout.together, seed, threads
