@@ -91,7 +91,8 @@ void hardneg_free(hardneg *h); // NULL is fine
 const char *hardneg_message(const hardneg *h);
 // "batchsampler {K=300, M=500, alpha=0.2~0.05, ...}": the sampler with every option.
 const char *hardneg_sampler(const hardneg *h);
-// Note of the same call ("M taken as 1999"), or "".
+// Notes of the same call, between semicolons ("M taken as 1999", "x: 2 rows are zero and stay
+// ..."), or "".
 const char *hardneg_note(const hardneg *h);
 
 // Builds the sampler on these items, of which it keeps a copy. May be called again at any time,

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-enum hn_code hn_library_take_rows(struct hn_context *ctx, const float *rows, int64_t n, int64_t d,
-                                  enum hn_zero_rows zero, const char *what, struct hn_matrix *out) {
+static enum hn_code copy_unit_rows(struct hn_context *ctx, const float *rows, int64_t n, int64_t d,
+                                   enum hn_zero_rows zero, const char *what,
+                                   struct hn_matrix *out) {
     int64_t size = 0;
     if (!rows)
         return HN_OK;
@@ -22,6 +23,35 @@ enum hn_code hn_library_take_rows(struct hn_context *ctx, const float *rows, int
     memcpy(copy, rows, (size_t)size * sizeof *rows);
     *out = (struct hn_matrix){copy, n, d, d};
     return hn_unit_rows(ctx, copy, n, d, zero, what);
+}
+
+static bool is_zero(const float *row, int64_t d) {
+    int64_t k = 0;
+    while (k < d && row[k] == 0)
+        k++;
+    return k == d;
+}
+
+// In the words of `hardneg import --zero-rows keep`.
+static void note_zero_rows(struct hn_context *ctx, const struct hn_matrix *rows, const char *what) {
+    int64_t zero = 0, first = 0;
+    for (int64_t i = rows->rows; i-- > 0;)
+        if (is_zero(rows->data + i * rows->stride, rows->cols)) {
+            zero++;
+            first = i;
+        }
+    if (zero > 0)
+        hn_note(ctx, "%s: %s %s zero and %s, row %lld the first: the cosine to every item is 0",
+                what, hn_counted(zero, "row").text, zero == 1 ? "is" : "are",
+                zero == 1 ? "stays" : "stay", (long long)first);
+}
+
+enum hn_code hn_library_take_rows(struct hn_context *ctx, const float *rows, int64_t n, int64_t d,
+                                  enum hn_zero_rows zero, const char *what, struct hn_matrix *out) {
+    enum hn_code code = copy_unit_rows(ctx, rows, n, d, zero, what, out);
+    if (!code && rows && zero == HN_ZERO_ROWS_KEPT)
+        note_zero_rows(ctx, out, what);
+    return code;
 }
 
 // The first of value[n] that is not in low .. high; n if all are.
@@ -126,8 +156,8 @@ static enum hn_code take_graph(struct hn_library_build *b, const struct hardneg_
 static enum hn_code take_features(struct hn_library_build *b, const struct hardneg_items *in) {
     struct hn_features *f = &b->features;
     *f = (struct hn_features){.n = in->n, .p = in->feature_dims};
-    if (hn_library_take_rows(&b->ctx, in->features, in->n, f->p, HN_ZERO_ROWS_KEPT, "features",
-                             &f->dense))
+    if (copy_unit_rows(&b->ctx, in->features, in->n, f->p, HN_ZERO_ROWS_KEPT, "features",
+                       &f->dense))
         return b->ctx.code;
     b->items.features = in->features ? f : NULL;
     return HN_OK;

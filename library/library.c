@@ -5,6 +5,7 @@
 // build holds the handle's lock.
 #include "core/sweep/blas.h"
 #include "core/sweep/screen.h"
+#include "core/text.h"
 #include "harness/job/grid.h"
 #include "harness/job/list.h"
 #include "library/library_private.h"
@@ -156,6 +157,12 @@ int hn_library_leave(hardneg *h, enum hn_code code) {
     return found;
 }
 
+// Callback for notes that keeps all of a call, each once, in text[HN_MESSAGE_MAX].
+static void add_note(void *text, const char *note) {
+    if (!strstr(text, note))
+        hn_append(text, HN_MESSAGE_MAX, "%s%s", *(const char *)text ? "; " : "", note);
+}
+
 static enum hn_code open_handle(hardneg *h, const char *spec, int64_t batch_size) {
     struct hn_context *ctx = &h->ctx;
     if (ctx->threads > HN_THREADS_MAX)
@@ -278,7 +285,7 @@ enum hn_code hn_library_aside(hardneg *h, struct hn_library_build **out) {
     hn_context_init(&b->ctx, threads_here(h->ctx.threads));
     b->ctx.stop = &h->stops;
     b->ctx.stops_before = __atomic_load_n(&h->stops, __ATOMIC_RELAXED);
-    b->ctx.notes = (struct hn_notes){hn_keep_note, b->note};
+    b->ctx.notes = (struct hn_notes){add_note, b->note};
     b->ctx.memory.limit = h->ctx.memory.limit;
     b->ctx.memory.owner = b;
     return h->type ? HN_OK : hn_fail(&b->ctx, HN_USAGE, "%s", not_opened);

@@ -47,7 +47,7 @@ struct hardneg {
 // Makes b->items of arrays that the caller keeps, as copies.
 HN_MUST_USE enum hn_code hn_library_take_items(struct hn_library_build *b,
                                                const struct hardneg_items *in);
-// Copies rows[n x d] and makes them unit length; rows: NULL = none.
+// Copies rows[n x d] and makes them unit length; rows: NULL = none. Notes how many zero rows stay.
 HN_MUST_USE enum hn_code hn_library_take_rows(struct hn_context *ctx, const float *rows, int64_t n,
                                               int64_t d, enum hn_zero_rows zero, const char *what,
                                               struct hn_matrix *out);

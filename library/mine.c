@@ -103,14 +103,15 @@ static enum hn_code take_data(struct work *w) {
     const float *teacher[HN_SETS] = {in->query_teacher, in->passage_teacher};
     const int64_t *group[HN_SETS] = {in->query_group, in->passage_group};
     static const char *const what[] = {"queries", "corpus"};
+    static const char *const teacher_what[] = {"query teacher", "corpus teacher"};
     const enum hn_zero_rows zero = in->zero_rows ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
     for (int side = 0; side < HN_SETS; side++) {
         to->group[side] = group[side];
         if (check_groups(w, group[side], n[side]) ||
             hn_library_take_rows(w->ctx, row[side], n[side], in->d, zero, what[side],
                                  &to->rows[side]) ||
-            hn_library_take_rows(w->ctx, teacher[side], n[side], in->teacher_d, zero, "teacher",
-                                 &to->teacher[side]))
+            hn_library_take_rows(w->ctx, teacher[side], n[side], in->teacher_d, zero,
+                                 teacher_what[side], &to->teacher[side]))
             return w->ctx->code;
     }
     if (take_pairs(w, in->known, in->known_pairs, "qrels", &to->qrels) ||

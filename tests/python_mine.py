@@ -269,4 +269,17 @@ class Signatures(unittest.TestCase):
                                relative_margn=1)
 
 
+class ZeroRows(unittest.TestCase):
+    def test_told(self):
+        """Those that stay are counted, of every array."""
+        holed = lambda rows, *zero: np.where(np.isin(np.arange(len(rows)), zero)[:, None], 0, rows)
+        wanted = "{}: {} zero and {}, row {} the first: the cosine to every item is 0".format
+        for more, told in (({"queries": holed(Q, 3, 9)}, wanted("queries", "2 rows are", "stay", 3)),
+                           ({"corpus": holed(P, 200)}, wanted("corpus", "1 row is", "stays", 200)),
+                           ({"query_teacher": holed(Q, 5), "corpus_teacher": holed(P, 1, 2)},
+                            wanted("query teacher", "1 row is", "stays", 5) + "; " + wanted("corpus teacher", "2 rows are", "stay", 1)), ({}, "")):
+            found = hardneg.mine(**{"queries": Q, "corpus": P, "qrels": KNOWN, "zero_rows": "keep", **more})
+            self.assertEqual(found.note, told)
+
+
 run_tests("python mine", sys.modules[__name__])

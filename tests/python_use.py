@@ -278,6 +278,12 @@ class Errors(unittest.TestCase):
         rows = hardneg.BatchSampler(x, "uniform", B, 1, zero_rows="keep")
         self.assertEqual(sorted(sum(rows, [])), list(range(N)))
         unit = x / np.maximum(np.linalg.norm(x.astype(np.float64), axis=1, keepdims=True), 1e-30)
+        rows = hardneg.BatchSampler(x, "uniform", B, 1, zero_rows="keep")
+        self.assertEqual(rows.note, f"x: {len(x[::5])} rows are zero and stay, row 0 the first: the cosine to every item is 0")
+        self.assertEqual(hardneg.BatchSampler(X, "uniform", B, 1, zero_rows="keep").note, "")
+        self.assertEqual(hardneg.mine(x, "mined", zero_rows="keep").note, rows.note)
+        both = hardneg.BatchSampler(X, "uniform", B, 1, view2=x, teacher=np.where(np.arange(N)[:, None] == 4, 0, X), zero_rows="keep")
+        self.assertRegex(both.note, "^view2: [0-9]+ rows are zero and stay, row 0 the first: .*; teacher: 1 row is zero and stays, row 4 the first: the cosine")
         rows = list(hardneg.BatchSampler(x, "knn", B, 1, zero_rows="keep"))
         pairs = [(unit[ids] @ unit[ids].T)[~np.eye(len(ids), dtype=bool)] for ids in rows]
         self.assertAlmostEqual(hardneg.measure(rows, x, zero_rows="keep")["cos_mean"], np.concatenate(pairs).mean(), places=7)

@@ -317,6 +317,36 @@ static void test_items(void) {
     hardneg_free(h);
 }
 
+// Rows of zeros that stay are counted, array by array; features may be zero without a word.
+static void test_zero_rows_told(void) {
+    static float holed[N * D], whole[N * D];
+    struct hardneg_items in = items_of_rows();
+    hardneg *h = built("uniform");
+    memcpy(whole, in.x, sizeof whole);
+    memcpy(holed, in.x, sizeof holed);
+    memset(holed + 3 * D, 0, D * sizeof *holed);
+    memset(holed + 7 * D, 0, D * sizeof *holed);
+    in.x = whole, in.zero_rows = 1, in.features = holed, in.feature_dims = D;
+    CU_ASSERT_EQUAL(hardneg_build(h, &in), HARDNEG_OK);
+    CU_ASSERT_STRING_EQUAL(hardneg_note(h), "");
+    in.x = holed;
+    CU_ASSERT_EQUAL(hardneg_build(h, &in), HARDNEG_OK);
+    CU_ASSERT_STRING_EQUAL(hardneg_note(h), "x: 2 rows are zero and stay, row 3 the first: the "
+                                            "cosine to every item is 0");
+    memcpy(holed + 3 * D, whole, D * sizeof *holed);
+    in.view2 = in.teacher = holed, in.teacher_dims = D;
+    CU_ASSERT_EQUAL(hardneg_build(h, &in), HARDNEG_OK);
+    CU_ASSERT_STRING_EQUAL(hardneg_note(h),
+                           "x: 1 row is zero and stays, row 7 the first: the cosine to every item "
+                           "is 0; view2: 1 row is zero and stays, row 7 the first: the cosine to "
+                           "every item is 0; teacher: 1 row is zero and stays, row 7 the first: "
+                           "the cosine to every item is 0");
+    in = items_of_rows();
+    CU_ASSERT_EQUAL(hardneg_build(h, &in), HARDNEG_OK);
+    CU_ASSERT_STRING_EQUAL(hardneg_note(h), "");
+    hardneg_free(h);
+}
+
 static double measured(const struct hardneg_items *items, const char *column) {
     static const int64_t all[N] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     double value[COLUMNS];
@@ -664,6 +694,7 @@ static const struct hn_test tests[] = {
     {"sizes", test_sizes},
     {"few batches", test_few_batches},
     {"wrong items", test_items},
+    {"zero rows are told", test_zero_rows_told},
     {"several labels an item", test_several_labels},
     {"too little memory", test_memory},
     {"what samplers need", test_missing},
