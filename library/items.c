@@ -234,9 +234,14 @@ enum hn_code hn_library_take_items(struct hn_library_build *b, const struct hard
     b->items = (struct hn_items){
         .n = in->n, .d = in->d, .index = in->index, .step = in->index, .progress = in->progress};
     int64_t size;
-    if (in->n < 2 || in->n > INT32_MAX || in->d < 1 || !hn_mul(in->n, in->d, &size))
+    if (in->n < 2 || in->d < 1)
         return hn_fail(&b->ctx, HN_DATA, "%s of %s: give 2 items or more, of 1 dimension or more",
                        hn_counted(in->n, "item").text, hn_counted(in->d, "dimension").text);
+    if (in->n > INT32_MAX || !hn_mul(in->n, in->d, &size))
+        return hn_fail(&b->ctx, HN_DATA,
+                       "%s of %s are too many: at most %d items, of numbers that memory holds",
+                       hn_counted(in->n, "item").text, hn_counted(in->d, "dimension").text,
+                       INT32_MAX);
     if (!in->x)
         return hn_fail(&b->ctx, HN_USAGE, "x is NULL: give the embeddings, [n x d]");
     if (in->zero_rows != 0 && in->zero_rows != 1)

@@ -163,16 +163,17 @@ static void add_note(void *text, const char *note) {
         hn_append(text, HN_MESSAGE_MAX, "%s%s", *(const char *)text ? "; " : "", note);
 }
 
-static enum hn_code open_handle(hardneg *h, const char *spec, int64_t batch_size) {
+static enum hn_code open_handle(hardneg *h, const char *spec, int64_t batch_size, int threads) {
     struct hn_context *ctx = &h->ctx;
-    if (ctx->threads > HN_THREADS_MAX)
-        return hn_fail(ctx, HN_USAGE, "threads %d: at most %d, or 0 for all", ctx->threads,
+    if (threads < 0 || threads > HN_THREADS_MAX)
+        return hn_fail(ctx, HN_USAGE, "threads %d: at most %d, or 0 for all", threads,
                        HN_THREADS_MAX);
     if (!spec)
         return hn_fail(ctx, HN_USAGE, "the sampler is NULL: give a name, e.g. \"knn\"");
     if (batch_size < 2 || batch_size > INT32_MAX)
-        return hn_fail(ctx, HN_USAGE, "batch_size %lld: 2 or more items make a batch",
-                       (long long)batch_size);
+        return hn_fail(ctx, HN_USAGE,
+                       "batch_size %lld: 2 items or more make a batch, and at most %d",
+                       (long long)batch_size, INT32_MAX);
     struct hn_point *point;
     if (hn_screen_check(ctx) || hn_blas_load(ctx) ||
         hn_grid_read_one(ctx, &hn_sampler_registry, "", spec, &point))
@@ -198,7 +199,7 @@ int hardneg_open(const char *spec, int64_t batch_size, uint64_t seed, int thread
     h->ctx.memory.owner = h;
     h->seed = seed;
     atomic_init(&h->process, getpid());
-    return keep_texts(h, open_handle(h, spec, batch_size), h->ctx.message, "");
+    return keep_texts(h, open_handle(h, spec, batch_size, threads), h->ctx.message, "");
 }
 
 static void free_build(struct hn_library_build *b) {

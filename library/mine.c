@@ -74,9 +74,10 @@ static enum hn_code check_corpus(struct work *w, const struct hardneg_corpus *fr
         (in->truth_pairs && !in->truth) || in->scored_pairs < 0 || in->scored_pairs > INT32_MAX ||
         (in->scored_pairs && (!in->scored || !in->score)))
         return hn_fail(
-            w->ctx, HN_USAGE, "%s, %s, %s, or an array that is NULL: give one row or more of each",
+            w->ctx, HN_USAGE,
+            "%s, %s, %s, or an array that is NULL: give one row or more of each, and at most %d",
             hn_counted(in->queries, "query").text, hn_counted(in->passages, "passage").text,
-            hn_counted(in->d, "dimension").text);
+            hn_counted(in->d, "dimension").text, INT32_MAX);
     if (in->zero_rows != 0 && in->zero_rows != 1)
         return hn_fail(w->ctx, HN_USAGE, "zero_rows is %lld: 0 refuses them, 1 keeps them",
                        (long long)in->zero_rows);

@@ -147,6 +147,37 @@ static void test_not_opened(void) {
     expect_all(NULL, "there is no handle", false);
 }
 
+// Numbers beyond what there may be are told as such, not as too few.
+static void test_beyond(void) {
+    static const struct {
+        int64_t batch_size;
+        int threads;
+        const char *part;
+    } open[] = {{B, -1, "threads -1: at most 512, or 0 for all"},
+                {B, INT_MIN, "threads -2147483648: at most 512, or 0 for all"},
+                {INT64_MAX, 1, "and at most 2147483647"}};
+    static const int64_t n[] = {1 + (int64_t)INT32_MAX, INT64_MAX};
+    hardneg *h;
+    for (size_t i = 0; i < sizeof open / sizeof open[0]; i++) {
+        CU_ASSERT_EQUAL(hardneg_open("uniform", open[i].batch_size, 1, open[i].threads, &h),
+                        HARDNEG_USAGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(hardneg_message(h), open[i].part));
+        hardneg_free(h);
+    }
+    CU_ASSERT_EQUAL_FATAL(hardneg_open("uniform", B, 1, 0, &h), HARDNEG_OK);
+    for (size_t i = 0; i < sizeof n / sizeof n[0]; i++) {
+        struct hardneg_items many = items;
+        struct hardneg_corpus large = corpus;
+        struct hardneg_mining out = mining;
+        many.n = large.queries = n[i];
+        CU_ASSERT_EQUAL(hardneg_build(h, &many), HARDNEG_DATA);
+        CU_ASSERT_PTR_NOT_NULL(strstr(hardneg_message(h), "are too many: at most 2147483647"));
+        CU_ASSERT_EQUAL(hardneg_mine(h, &large, NULL, NULL, NULL, &out), HARDNEG_USAGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(hardneg_message(h), "of each, and at most 2147483647"));
+    }
+    hardneg_free(h);
+}
+
 static void test_not_built(void) {
     hardneg *h;
     CU_ASSERT_EQUAL_FATAL(hardneg_open("uniform", B, 1, 1, &h), HARDNEG_OK);
@@ -216,6 +247,7 @@ static void test_struct_sizes(void) {
 static const struct hn_test tests[] = {
     {"every function is listed", test_all_listed},
     {"handles that failed to open, and none", test_not_opened},
+    {"numbers beyond", test_beyond},
     {"handles without a build", test_not_built},
     {"structs of every size", test_struct_sizes},
 };

@@ -255,7 +255,7 @@ static void test_items(void) {
     } wanted[BAD] = {{HARDNEG_USAGE, "size is not set"},
                      {HARDNEG_USAGE, "size is not set"},
                      {HARDNEG_DATA, "1 item of 3 dimensions"},
-                     {HARDNEG_DATA, "12 items of 922"},
+                     {HARDNEG_DATA, "12 items of 9223372036854775807 dimensions are too many"},
                      {HARDNEG_USAGE, "x is NULL"},
                      {HARDNEG_DATA, "x row 1 is not finite"},
                      {HARDNEG_DATA, "view2 row 1 is all zeros"},
