@@ -203,7 +203,7 @@ const char *hn_file_other(const char *head, size_t n) {
         {"PAR1", columns},
         {"ARROW1", columns},
         {"FEA1", columns},
-        {"\x89HDF\r\n\x1a\n", "is an HDF5 file, not text; info and report show what it holds"},
+        {"\x89HDF\r\n\x1a\n", "is an HDF5 file, not text; a job names snapshots under `snapshots`"},
         {"SQLite format 3", "is a data base of SQLite; export what is wanted"},
         {"%PDF", "is a PDF, no data"},
         {"MATLAB 5.0", "is a .mat of MATLAB before version 7.3: save it with -v7.3"},

@@ -72,11 +72,15 @@ static enum hn_code forbids_better(struct hn_context *ctx, const struct hn_gate 
                    smaller ? "+" : "-", limit, column->name, limit);
 }
 
+static bool is_measurement(const struct hn_column *column) {
+    return column->role != HN_ROLE_IDENTITY && column->role != HN_ROLE_SETTING &&
+           column->kind != HN_COLUMN_TEXT;
+}
+
 // HN_USAGE for a sign that forbids getting better, a time without %, a column derived from another.
 static enum hn_code check_gate(struct hn_context *ctx, const struct hn_gate *gate,
                                const struct hn_column *column) {
-    bool named = column->role == HN_ROLE_IDENTITY || column->role == HN_ROLE_SETTING;
-    if (named || column->kind == HN_COLUMN_TEXT)
+    if (!is_measurement(column))
         return hn_fail(ctx, HN_USAGE, "--gate %s: %s names what was run and is not a measurement",
                        gate->text, column->name);
     if (column->role == HN_ROLE_DERIVED)
@@ -120,6 +124,7 @@ const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options, 
     return named ? named : grouped;
 }
 
+// Suggests what check_gate() takes.
 static enum hn_code unknown_metric(struct hn_context *ctx, const struct hn_results *r,
                                    const struct hn_gate *gate) {
     const struct hn_table *table[] = {&r->runs, hn_results_table(r, "snapshots")};
@@ -127,7 +132,8 @@ static enum hn_code unknown_metric(struct hn_context *ctx, const struct hn_resul
     int64_t n = 3;
     for (int t = 0; t < 2; t++)
         for (int c = 0; table[t] && c < table[t]->n_columns && n < 1024; c++)
-            names[n++] = table[t]->column[c].name;
+            if (is_measurement(&table[t]->column[c]) && table[t]->column[c].role != HN_ROLE_DERIVED)
+                names[n++] = table[t]->column[c].name;
     const char *meant = hn_suggest(gate->metric, names, n);
     return hn_fail(ctx, HN_USAGE,
                    "--gate %s: BASE has no column %s%s%s%s; hardneg list metrics names them, "

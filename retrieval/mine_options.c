@@ -104,8 +104,14 @@ enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o, 
     // So many that ranks of candidates, too, reach --max-rank; the end of the window alone hides no
     // candidate from filters and orders before it.
     give(&o->depth, hn_max(200, o->max_rank == INT64_MIN ? 0 : o->max_rank + max));
+    const char *end = o->max_rank == INT64_MIN ? "depth" : "max-rank";
     give(&o->max_rank, o->depth);
-    if (o->min_rank > o->max_rank || o->n > o->max_rank - o->min_rank + 1)
+    if (o->min_rank > o->max_rank)
+        return hn_fail(ctx, HN_USAGE,
+                       "--min-rank %lld is above --%s %lld, where the ranks end: lower the one or "
+                       "raise the other",
+                       (long long)o->min_rank, end, (long long)o->max_rank);
+    if (o->n > o->max_rank - o->min_rank + 1)
         return hn_fail(ctx, HN_USAGE,
                        "ranks %lld to %lld hold fewer than the %lld negatives wanted: raise "
                        "--max-rank or --depth, or lower --negatives",

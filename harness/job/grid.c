@@ -251,8 +251,10 @@ enum hn_code hn_grid_read_one(struct hn_context *ctx, const struct hn_registry *
                               const char *before, const char *text, struct hn_point **out) {
     struct hn_yaml_origin origin = {before, text, false};
     struct hn_list list = {NULL, 0};
+    struct hn_registry alone = *registry;
     struct hn_yaml *root;
     HN_SCOPE(ctx);
+    alone.alone = true;
     enum hn_code code = hn_yaml_parse(ctx, text, (int64_t)strlen(text), origin, &root);
     hn_own(ctx, scope.outer);
     if (!code && !root)
@@ -260,7 +262,7 @@ enum hn_code hn_grid_read_one(struct hn_context *ctx, const struct hn_registry *
     if (!code)
         root->plain = false; // a word of the command line: the sampler null, not YAML's
     if (!code)
-        code = hn_grid_read(ctx, registry, root, false, &list);
+        code = hn_grid_read(ctx, &alone, root, false, &list);
     if (!code && list.count != 1)
         code = hn_yaml_fail(ctx, root, "one %s is wanted, these are %lld", registry->one,
                             (long long)list.count);

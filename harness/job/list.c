@@ -22,7 +22,8 @@ enum hn_code hn_registry_find(struct hn_context *ctx, const struct hn_registry *
     for (*number = 0; registry->entry(*number, entry); ++*number) {
         if (hn_registry_names(entry, name))
             return HN_OK;
-        hn_names_add(&names, entry->name);
+        if (!registry->alone || !entry->wants_options)
+            hn_names_add(&names, entry->name);
     }
     return hn_yaml_fail_unknown(ctx, name, registry->one, &names);
 }

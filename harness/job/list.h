@@ -10,7 +10,7 @@ struct hn_registry_entry {
     const struct hn_option *options; // NULL: a name is all there is
     size_t params_size;
     const void *type;
-    bool wants_options; // `rest` leaves it out
+    bool wants_options; // `rest` leaves it out, and what draws by itself refuses it
 };
 
 struct hn_registry {
@@ -18,6 +18,7 @@ struct hn_registry {
     int64_t max;                                             // points of a grid
     bool (*entry)(int64_t i, struct hn_registry_entry *out); // false: there are no more than i
     const char *(*refused)(const char *name);                // why a name is, or NULL; optional
+    bool alone; // what is read is to draw by itself: nothing that wants options is suggested
     // Sets what a preset among the parameters stands for; what is given is set again after.
     // Optional.
     enum hn_code (*preset)(struct hn_context *ctx, const void *type, void *params);

@@ -106,7 +106,8 @@ static enum hn_code no_column(struct history *h, const struct hn_table *runs) {
     const char *names[1024];
     int64_t n = 0;
     for (int c = 0; c < runs->n_columns && n < 1024; c++)
-        names[n++] = runs->column[c].name;
+        if (runs->column[c].kind != HN_COLUMN_TEXT)
+            names[n++] = runs->column[c].name;
     const char *meant = hn_suggest(h->metric, names, n);
     return hn_fail(h->ctx, HN_USAGE, "--history: the results have no column of numbers %s%s%s%s",
                    hn_quote(h->metric).text, meant ? ", did you mean " : "", meant ? meant : "",

@@ -392,6 +392,8 @@ static void test_wrong_gates(void) {
                     "hits:-1, or hits:=1 for neither way"},
         {"gap:-1", "gap is better smaller, so that this would only forbid it to get better; write "
                    "gap:+1, or gap:=1 for neither way"},
+        {"samplr:0", "BASE has no column samplr; hardneg list metrics"},
+        {"remrk:0", "BASE has no column remrk; hardneg list metrics"},
         {"zzzzzzzz:0", "BASE has no column zzzzzzzz; hardneg list metrics"},
         {"gapp:0", "BASE has no column gapp (did you mean 'gap'?)"}};
     static const struct hn_column more[] = {

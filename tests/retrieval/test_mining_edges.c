@@ -91,7 +91,14 @@ static void test_which_positive(void) {
     o.min_rank = 4;
     o.max_rank = 3;
     HN_CHECK_FAILS(&ctx, hn_miner_open(&ctx, &data, &o, "test", &m), HN_USAGE,
-                   "ranks 4 to 3 hold fewer than the 3 negatives wanted");
+                   "--min-rank 4 is above --max-rank 3, where the ranks end");
+    o.max_rank = 5;
+    HN_CHECK_FAILS(&ctx, hn_miner_open(&ctx, &data, &o, "test", &m), HN_USAGE,
+                   "ranks 4 to 5 hold fewer than the 3 negatives wanted");
+    o.max_rank = INT64_MIN;
+    o.depth = 3;
+    HN_CHECK_FAILS(&ctx, hn_miner_open(&ctx, &data, &o, "test", &m), HN_USAGE,
+                   "--min-rank 4 is above --depth 3, where the ranks end");
 }
 
 static void test_without_positives(void) {

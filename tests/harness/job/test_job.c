@@ -321,6 +321,11 @@ static void test_parse_sampler(void) {
     HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "", &s), HN_USAGE, "a name is missing");
     HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "knm", &s), HN_USAGE,
                    "sampler knm: unknown sampler 'knm' (did you mean 'knn'?)");
+    // Those that stand for other programs' batches are for jobs alone.
+    HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "givn", &s), HN_USAGE,
+                   "sampler givn: unknown sampler 'givn' (known: uniform, ");
+    CU_ASSERT_PTR_NULL(strstr(b.ctx.message, "given"));
+    CU_ASSERT_PTR_NULL(strstr(b.ctx.message, "command"));
     HN_CHECK_FAILS(
         &b.ctx, hn_job_parse_sampler(&b.ctx, "gcbs(quantile=.9)", &s), HN_USAGE,
         "unknown sampler 'gcbs(quantile=.9)': with options it is {gcbs: {option: value}}");

@@ -173,6 +173,7 @@ static void test_left_out(void) {
         {"cost_g", false, "1 results files with 12 cells of cost_g in common", 0},
         {"fn_ratoi", false, "have no column of numbers fn_ratoi, did you mean fn_ratio?", 0},
         {"zzzzzzzz", false, "have no column of numbers zzzzzzzz", 0},
+        {"samplr", false, "have no column of numbers samplr", 0},
         {"sampler", false, "have no column of numbers sampler", 0}};
     char folder[512], path[600];
     struct hn_results out;
@@ -201,6 +202,8 @@ static void test_left_out(void) {
             if (!strstr(ctx.message, cases[i].says))
                 fprintf(stderr, "    \"%s\" lacks \"%s\"\n", ctx.message, cases[i].says);
             CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, cases[i].says));
+            bool meant = strstr(ctx.message, "did you mean") != NULL; // of numbers alone
+            CU_ASSERT_EQUAL(meant, strstr(cases[i].says, "did you mean") != NULL);
         } else {
             HN_CHECK(&ctx, hn_history_collect(&ctx, folder, cases[i].metric, false, &out));
             CU_ASSERT_EQUAL(strtol(hn_results_get(&out, "cells"), NULL, 10), cases[i].cells);
