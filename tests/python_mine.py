@@ -269,6 +269,15 @@ class Signatures(unittest.TestCase):
                                relative_margn=1)
 
 
+class FewRows(unittest.TestCase):
+    def test_one_array(self):
+        """An item of one array has its negatives among the others; a corpus of one passage may have none."""
+        for rows, named in ((0, "0 rows"), (1, "1 row")):
+            self.assertRaisesRegex(ValueError, f"^x: {named}, of which none has another: give 2 or more$", hardneg.mine, Q[:rows], "mined")
+        np.testing.assert_array_equal(hardneg.mine(Q[:2], {"mined": {"n": 1}}).ids, [[1], [0]])
+        self.assertEqual(hardneg.mine(Q[:1], P[:1], np.array([[0, 0]]), negatives=1).ids.tolist(), [[-1]])
+
+
 class ZeroRows(unittest.TestCase):
     def test_told(self):
         """Those that stay are counted, of every array."""

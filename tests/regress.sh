@@ -776,11 +776,11 @@ for x in (x for x in rows if x['sampler'] != 'batchsampler'):
 # A spreadsheet runs texts that begin as formulas.
 test_export_formulas() {
     with_python "export: formulas" || return
-    spoiled a/results.h5 formula.h5 "v = r['dataset'].asstr()[:]; v[0] = '=cmd|\'/c x\'!A1'; v[1] = '@SUM(1)'; v[2] = '-\"x'; r['dataset'][...] = v"
+    spoiled a/results.h5 formula.h5 "v = r['dataset'].asstr()[:]; v[0] = '=cmd|\'/c x\'!A1'; v[1] = '@SUM(1)'; v[2] = '-\"x'; v[3] = '+1+cmd'; v[4] = '\x1b\x85 =1\tx'; v[5] = 'a\x07\x7fb'; r['dataset'][...] = v"
     expect "export: formulas" 0 '' export formula.h5 --csv -o formula.csv
-    check "export: formulas are texts" "$python" -c "import csv
+    check "export: formulas are texts, control characters blanks" "$python" -c "import csv
 d = [r['dataset'] for r in csv.DictReader(open('formula.csv', newline=''))]
-assert d[:3] == ['\'=cmd|\'/c x\'!A1', '\'@SUM(1)', '\'-\"x'] and d[3] == 's.h5', d[:4]"
+assert d[:6] == ['\'=cmd|\'/c x\'!A1', '\'@SUM(1)', '\'-\"x', '\'+1+cmd', '\'   =1 x', 'a  b'] and d[6] == 's.h5', d[:7]"
 }
 
 # What a killed command left below TMPDIR goes with the next one. The run that it had started ends by itself.

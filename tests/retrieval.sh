@@ -1329,8 +1329,8 @@ import json, numpy as np
 g = np.random.default_rng(1)
 np.save('fq.npy', g.standard_normal((4, 8)).astype('f4'))
 np.save('fp.npy', g.standard_normal((12, 8)).astype('f4'))
-texts = ['=HYPERLINK(1)', '@SUM(1)', ' -1+1', '\x1b[2J\x9bx', '\x1b=1+1', '\x85\t-2']
-open('fp.jsonl', 'w').write(''.join(json.dumps({'_id': f'=p{i}', 'text': texts[i % 6] + str(i)}) + '\n' for i in range(12)))
+texts = ['=HYPERLINK(1)', '+1+cmd', '@SUM(1)', ' -1+1', '\x07+2', '\x1b[2J\x9bx', '\x1b=1+1', '\x85\t-2']
+open('fp.jsonl', 'w').write(''.join(json.dumps({'_id': f'=p{i}', 'text': texts[i % len(texts)] + str(i)}) + '\n' for i in range(12)))
 open('fr.tsv', 'w').write(''.join(f'{i}\t=p{2 * i}\t1\n' for i in range(4)))
 P
     run import --queries fq.npy --corpus fp.npy --corpus-ids fp.jsonl --qrels fr.tsv -o formulas.h5

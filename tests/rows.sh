@@ -52,6 +52,21 @@ assert np.isnan(r["cost_g"][:][s == "mined"]).all()
 assert "rows" in f["env"].attrs' of2/results.h5
 }
 
+# A part that comes when all is done finds the results, and computes nothing.
+cell_times() { find "$1/cells" -type f -printf '%f %T@\n' | sort; } # FOLDER
+test_late() {
+    local part
+    [ -e of2/results.h5 ] || in_turn of2 2 -c job.yaml
+    cell_times of2 >before
+    check "there are cells" test -s before
+    for part in 2/2 1/2 5/7; do
+        expect "part $part of what is done ends" 0 '\(0 computed, [1-9][0-9]* reused\)' run -c job.yaml -o of2 --rows $part
+        check "part $part of what is done: the cells stay as they were" eval 'cell_times of2 | cmp -s - before'
+        check "part $part of what is done leaves no parts" test ! -e of2/parts
+        check_same "part $part of what is done: the same" whole/results.h5 of2/results.h5
+    done
+}
+
 test_together() {
     local i pids=()
     for i in 1 2 3; do
@@ -276,5 +291,5 @@ test_mine_killed() {
 }
 
 make_jobs
-run_tests "${2:-}" "" test_same test_together test_refused test_foreseen test_damaged test_other_program test_shared test_kills test_mine test_mine_late test_mine_killed
+run_tests "${2:-}" "" test_same test_late test_together test_refused test_foreseen test_damaged test_other_program test_shared test_kills test_mine test_mine_late test_mine_killed
 finish

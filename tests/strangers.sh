@@ -42,9 +42,12 @@ declare -A words=([lfs]='lfs: is a pointer of Git LFS, not the file itself; get 
 # @ is the file.
 binary=('compare @ whole' 'compare whole @' 'info @' 'validate @' 'report @' 'plot @ -o new' 'paper @ -o new' 'export @ --csv' 'evaluate @'
     'mine @ -o new.jsonl' 'price @' 'choose @ --max-excess 2' 'overlap @ r.h5' 'merge @ whole -o new.h5' 'sample @ --sampler uniform -o new.npy'
-    'run -c job.yaml -o new --set snapshots=@' 'reproduce bs-fig4 --data @ -o new' 'import -e @ -o new.h5')
+    'run -c job.yaml -o new --set snapshots=@' 'reproduce bs-fig4 --data @ -o new' 'import -e @ -o new.h5' 'board @' 'board @ -o new.html' 'sheet @ --texts text -b 8 -o new.html')
 text=('run -c @ -o new' 'train -c @ -o new' 'import -e s.npy -l @ -o new.h5' 'import --queries q.npy --corpus p.npy --qrels @ -o new.h5'
-    'import --format npy -e @ -o new.h5' 'price r.h5 --judged @' 'mine r.h5 -o new.jsonl --certificate @')
+    'import --format npy -e @ -o new.h5' 'price r.h5 --judged @' 'mine r.h5 -o new.jsonl --certificate @'
+    'mine r.h5 --candidates @ -o new.jsonl' 'evaluate r.h5 --run @')
+# Job files, whose reader knows what else there is.
+job=('run -c @ -o new' 'train -c @ -o new' 'run -c @ --dry-run')
 
 told() { # FILE COMMAND: refused, with the words of the file
     # shellcheck disable=SC2086 # words are wanted
@@ -72,5 +75,29 @@ for name, n in (('s', 6), ('q', 4), ('p', 9)): np.save(name, np.eye(n, 5, dtype=
     check "nothing came of them" test -z "$(find . -path './new*' -type f)"
 }
 
-run_tests "${2:-}" "" test_binary test_text
+test_jobs() {
+    local file c
+    printf '\211HDF\r\n\032\nrest of a file' >hdf5
+    words[hdf5]='hdf5: is an HDF5 file, not text; a job names snapshots under'
+    words[empty]='empty:1:1: the job file is empty'
+    words[folder]='folder: the job file cannot be opened: it is a folder; give a regular file'
+    for file in page error empty folder hdf5 parquet arrow sqlite pdf pickle torch zip seven lz4; do
+        for c in "${job[@]}"; do told $file "$c"; done
+    done
+    check "nothing came of them" test -z "$(find . -path './new*' -type f)"
+}
+# Tables of pairs: what is none is refused at its first line, or as a whole.
+test_pairs() {
+    local file c
+    words[page]='page: line 1: has 2 columns; wanted are query, passage and score'
+    words[empty]='empty: holds no pair'
+    words[folder]='folder: cannot be opened: it is a folder'
+    words[text]='text: line 1: has 2 columns; wanted are query, passage and score'
+    for file in page empty folder text; do
+        for c in 'mine r.h5 --candidates @ -o new.jsonl' 'evaluate r.h5 --run @'; do told $file "$c"; done
+    done
+    check "nothing came of them" test -z "$(find . -path './new*' -type f)"
+}
+
+run_tests "${2:-}" "" test_binary test_text test_jobs test_pairs
 finish
