@@ -1238,7 +1238,7 @@ test_sheet_filled() {
     sed '5s/}$//' kept.jsonl >broken.jsonl
     while IFS='|' read -r name why; do
         cp "$name" before
-        expect "sheet: $name is not replaced" 2 "$name: $why.*give another --output, or move it" price some.h5 --sheet 15 --seed 3 -o "$name"
+        expect "sheet: $name is not replaced" 2 "$name: $why.*give another name, or move it" price some.h5 --sheet 15 --seed 3 -o "$name"
         expect "sheet: $name is not replaced by --for" 2 "$name: $why" price some.h5 --for '-n 2' --sheet 15 -o "$name"
         check "sheet: $name is as it was" cmp -s before "$name"
     done <<'F'
@@ -1250,6 +1250,13 @@ answer.jsonl|holds 1 judgement,
 quote.tsv|line 2: .*quote
 broken.jsonl|line 5: 
 F
+    cp two.tsv before
+    expect "sheet: results do not replace it" 2 'two.tsv: holds 2 judgements' price some.h5 -o two.tsv
+    expect "sheet: a certificate does not replace it" 2 'two.tsv: holds 2 judgements' price some.h5 --for '-n 2' --max-fn 0.5 --judged kept.tsv --certificate two.tsv
+    check "sheet: it is still there" cmp -s before two.tsv
+    run price some.h5 -o twice.h5
+    expect "results replace results" 0 '' price some.h5 -o twice.h5
+    expect "a sheet does not replace results" 2 'twice.h5: .*give another name, or move it' price some.h5 --sheet 15 -o twice.h5
     cp two.tsv moved.tsv && : >two.tsv
     expect "sheet: it was moved" 0 '' price some.h5 --sheet 15 -o two.tsv
 }

@@ -375,12 +375,16 @@ static enum hn_code print_sheet(struct hn_context *ctx, const struct hn_price_wo
     return HN_OK;
 }
 
+// Before what may take minutes. Results that were meant as a sheet (--sheet is missing) replace no
+// judgements either.
+static enum hn_code check_replaced(struct hn_context *ctx, const struct hn_price_params *p) {
+    enum hn_code code = p->output ? hn_sheet_check_replaced(ctx, p->output, p->sheet > 0) : HN_OK;
+    return !code && p->certificate ? hn_sheet_check_replaced(ctx, p->certificate, false) : code;
+}
+
 static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call) {
     struct hn_price_work w = {.p = call->params, .recommended = -1, .quiet = call->quiet};
-    if (check_options(ctx, w.p))
-        return ctx->code;
-    // Before what may take minutes; hn_sheet_write() asks again.
-    if (w.p->sheet > 0 && w.p->output && hn_sheet_check_replaced(ctx, w.p->output))
+    if (check_options(ctx, w.p) || check_replaced(ctx, w.p))
         return ctx->code;
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
     if (hn_host_limit_process(ctx, w.p->memory, 1) || hn_blas_open(ctx))

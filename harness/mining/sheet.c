@@ -138,7 +138,7 @@ enum hn_code hn_sheet_write(struct hn_context *ctx, const struct hn_corpus *c,
                             const struct hn_sheet_row *row, int64_t n, const char *path) {
     struct hn_new_file file;
     HN_SCOPE(ctx);
-    if (hn_sheet_check_replaced(ctx, path) || hn_file_begin(ctx, path, &file))
+    if (hn_sheet_check_replaced(ctx, path, true) || hn_file_begin(ctx, path, &file))
         return ctx->code;
     return hn_file_end(ctx, &file,
                        write_rows(ctx, c, row, n, hn_ends_in(path, ".jsonl"), file.out));

@@ -31,8 +31,10 @@ struct hn_sheet_row {
 };
 
 // HN_USAGE: the file is there and holds verdicts, in a column or member of those that
-// hn_sheet_read() takes, or it cannot be told: nobody's work is to be replaced by a new sheet.
-HN_MUST_USE enum hn_code hn_sheet_check_replaced(struct hn_context *ctx, const char *path);
+// hn_sheet_read() takes: nobody's work is to be replaced. sheet: by another sheet, and then a file
+// that cannot be read as one is refused as well, for who knows what it holds.
+HN_MUST_USE enum hn_code hn_sheet_check_replaced(struct hn_context *ctx, const char *path,
+                                                 bool sheet);
 // Writes rows to be judged; texts where the snapshot has them. HN_USAGE: as above.
 HN_MUST_USE enum hn_code hn_sheet_write(struct hn_context *ctx, const struct hn_corpus *c,
                                         const struct hn_sheet_row *row, int64_t n,

@@ -477,7 +477,7 @@ static enum hn_code count_in_objects(struct hn_context *ctx, const char *path, i
     return code;
 }
 
-enum hn_code hn_sheet_check_replaced(struct hn_context *ctx, const char *path) {
+enum hn_code hn_sheet_check_replaced(struct hn_context *ctx, const char *path, bool sheet) {
     struct stat about;
     int64_t filled = 0;
     HN_SCOPE(ctx);
@@ -486,16 +486,16 @@ enum hn_code hn_sheet_check_replaced(struct hn_context *ctx, const char *path) {
     enum hn_code code =
         (hn_ends_in(path, ".jsonl") ? count_in_objects : count_in_table)(ctx, path, &filled);
     if (code == HN_DATA)
-        return hn_fail(ctx, HN_USAGE,
-                       "%s; what is judged in it, if anything, would be lost: give another "
-                       "--output, or move it",
-                       ctx->message);
+        return sheet ? hn_fail(ctx, HN_USAGE,
+                               "%s; what is judged in it, if anything, would be lost: give another "
+                               "name, or move it",
+                               ctx->message)
+                     : HN_OK;
     if (code || filled == 0)
         return code;
     return hn_fail(ctx, HN_USAGE,
-                   "%s: holds %s, which a new sheet would replace: give another --output, or move "
-                   "it",
-                   path, hn_counted(filled, "judgement").text);
+                   "%s: holds %s, which would be replaced: give another name, or move it", path,
+                   hn_counted(filled, "judgement").text);
 }
 
 const char *hn_sheet_models(struct hn_context *ctx, const struct hn_sheet_row *row, int64_t n) {
