@@ -125,6 +125,25 @@ FILE *hn_file_open(const char *path, int64_t *bytes, const char **why) {
     return file;
 }
 
+void hn_file_look(FILE *file, struct hn_file_state *out) {
+    int fd = fileno(file); // below 0: in memory
+    *out = (struct hn_file_state){.known = false};
+    out->known = fd >= 0 && fstat(fd, &out->about) == 0 && S_ISREG(out->about.st_mode);
+}
+
+enum hn_code hn_file_check_same(struct hn_context *ctx, const char *path,
+                                const struct hn_file_state *before) {
+    const struct stat *a = &before->about;
+    struct stat b;
+    bool same =
+        !before->known || (stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino &&
+                           a->st_size == b.st_size && a->st_mtim.tv_sec == b.st_mtim.tv_sec &&
+                           a->st_mtim.tv_nsec == b.st_mtim.tv_nsec);
+    return same ? HN_OK
+                : hn_fail(ctx, HN_DATA,
+                          "%s: changed while it was read; read it again once it is written", path);
+}
+
 struct beginning {
     const char *bytes, *is;
 };

@@ -8,6 +8,7 @@
 
 #include "core/context.h"
 #include <stdio.h>
+#include <sys/stat.h>
 
 // The part of a path after its last '/'.
 const char *hn_base_name(const char *path);
@@ -22,6 +23,17 @@ HN_MUST_USE char *hn_path_beside(struct hn_context *ctx, const char *file, const
 // program was given open (/dev/stdin, /dev/fd/63) will do. Returns NULL on failure, with the reason
 // in *why: "No such file or directory", "it is a folder; give a regular file".
 HN_MUST_USE FILE *hn_file_open(const char *path, int64_t *bytes, const char **why);
+// A file as it is at one moment; zeroed: not known, as of standard input.
+struct hn_file_state {
+    bool known;
+    struct stat about; // of it, not of a link to it
+};
+// Looks at an open file: the state is not known of what is no regular file.
+void hn_file_look(FILE *file, struct hn_file_state *out);
+// HN_DATA: since a state was looked at, the file `path` was written, removed or replaced, so that
+// what was read of it may be parts of two. HN_OK for one that is not known.
+HN_MUST_USE enum hn_code hn_file_check_same(struct hn_context *ctx, const char *path,
+                                            const struct hn_file_state *before);
 // HN_DATA, "x.npy: cannot be read: Input/output error"; reason: of errno, 0: the file ends early.
 enum hn_code hn_fail_reading(struct hn_context *ctx, const char *path, int reason);
 

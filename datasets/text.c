@@ -44,10 +44,15 @@ FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t max, const
 
 char *hn_input_text(struct hn_context *ctx, const char *path, int64_t max, const char *what,
                     const char *remedy, int64_t *bytes) {
+    struct hn_file_state opened = {.known = false};
     FILE *file = hn_input_open(ctx, path, max, what, remedy, bytes);
+    if (file)
+        hn_file_look(file, &opened);
     char *text = file ? hn_zalloc(ctx, *bytes + 1, 1) : NULL;
-    if (text && fread(text, 1, (size_t)*bytes, file) != (size_t)*bytes) {
-        (void)hn_fail_reading(ctx, path, ferror(file) ? errno : 0);
+    enum hn_code code = HN_OK;
+    if (text && fread(text, 1, (size_t)*bytes, file) != (size_t)*bytes)
+        code = hn_fail_reading(ctx, path, ferror(file) ? errno : 0);
+    if (text && (hn_file_check_same(ctx, path, &opened) || code)) {
         hn_free(ctx, text);
         text = NULL;
     }

@@ -68,8 +68,7 @@ static enum hn_code read_lines(struct hn_context *ctx, const char *path,
             hn_ends_in(path, ".jsonl") ? take_json(ctx, &l, line, out) : add_id(ctx, &l, line, out);
     if (!code)
         hn_lines_note(ctx, &l);
-    hn_lines_close(ctx, &l);
-    return code;
+    return hn_lines_end(ctx, &l, code);
 }
 
 // Empty texts are equal ones like others, which may not be meant.

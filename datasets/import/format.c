@@ -128,9 +128,9 @@ enum hn_code hn_format_read(struct hn_context *ctx, const char *path, enum hn_fo
                 (format || !find(ctx, &s, path, want->otherwise, &format)) &&
                 !read_as(ctx, format, &s, path, &all, out) &&
                 (!want->transpose || !transpose(ctx, path, want, out));
-    hn_source_close(&s);
-    out->named = good && (want->labels ? format->labels_named : format->rows_named);
-    return good ? HN_OK : ctx->code;
+    enum hn_code code = hn_source_end(ctx, &s, good ? HN_OK : ctx->code);
+    out->named = !code && (want->labels ? format->labels_named : format->rows_named);
+    return code;
 }
 
 static enum hn_code read_head(struct hn_context *ctx, const struct hn_format *format,
@@ -159,7 +159,5 @@ enum hn_code hn_format_open(struct hn_context *ctx, const char *path, enum hn_fo
     if (*good)
         code = read_head(ctx, format, s, want, type, out);
     *good = *good && !code && !type->fortran;
-    if (!*good)
-        hn_source_close(s);
-    return code;
+    return *good ? HN_OK : hn_source_end(ctx, s, code);
 }

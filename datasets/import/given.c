@@ -188,8 +188,7 @@ static enum hn_code read_lines(struct hn_context *ctx, struct reading *r, struct
                                  : code;
         json_decref(value);
     }
-    hn_lines_close(ctx, &l);
-    return code;
+    return hn_lines_end(ctx, &l, code);
 }
 
 static enum hn_code check_whole(struct hn_context *ctx, const struct reading *r) {

@@ -107,6 +107,7 @@ struct found {
 
 static void close_found(struct found *f) {
     hn_h5_data_close(&f->data);
+    hn_source_close(&f->at);
     if (f->other)
         hn_h5_close(f->file);
 }
@@ -135,14 +136,19 @@ static enum hn_code go_along(struct hn_context *ctx, struct found *f, const char
                        part);
     *name = hn_format(ctx, "%s%s", object + (object[0] == '/'), rest);
     char *beside = hn_path_beside(ctx, f->at.path, path);
+    struct hn_source at = {.file = NULL};
     hid_t file;
-    if (!*name || !beside || hn_h5_probe(ctx, beside) || hn_h5_open(ctx, beside, &file))
+    if (!*name || !beside || hn_source_open(ctx, beside, &at) || hn_h5_probe(ctx, beside) ||
+        hn_h5_open(ctx, beside, &file)) {
+        hn_source_close(&at);
         return hn_fail_in(ctx, "%s: the link %s", f->at.path, part);
+    }
+    hn_source_close(&f->at);
     if (f->other)
         hn_h5_close(f->file);
     f->file = file;
     f->other = true;
-    f->at = (struct hn_source){.path = beside, .left = hn_h5_file_bytes(file)};
+    f->at = at;
     return HN_OK;
 }
 
@@ -473,7 +479,7 @@ static enum hn_code read_named(struct hn_context *ctx, hid_t file, const struct 
     struct found f = {.data = {.id = H5I_INVALID_HID, .type = H5I_INVALID_HID}};
     enum hn_code code = find_set(ctx, s, file, want->name, &f, fault);
     if (!code && *fault == HN_H5_GOOD)
-        code = take_set(ctx, &f.at, want, &f.data, out);
+        code = hn_source_end(ctx, &f.at, take_set(ctx, &f.at, want, &f.data, out));
     close_found(&f);
     return code;
 }

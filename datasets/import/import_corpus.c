@@ -13,6 +13,7 @@ struct file {
     const char *path;
     int64_t first, rows, at;
     struct hn_array_type type;
+    struct hn_file_state opened; // at first: its rows are read at several times
     struct hn_zero_count zero;
 };
 
@@ -80,6 +81,7 @@ static enum hn_code open_file(struct hn_context *ctx, const struct hn_import *o,
         return ctx->code;
     file->at = (int64_t)ftello(s.file);
     file->rows = a.shape[0];
+    file->opened = s.opened;
     hn_source_close(&s);
     f->n++;
     f->d = before ? f->d : a.shape[1];
@@ -104,9 +106,11 @@ static enum hn_code read_file(struct hn_context *ctx, struct files *f, struct fi
         return ctx->code;
     bool good = !hn_source_go(ctx, &s, file->at + from * row, count * row, "the values") &&
                 !hn_array_read(ctx, &s, &want, file->type, &a);
-    hn_source_close(&s);
+    s.opened = file->opened;
+    if (hn_source_end(ctx, &s, good ? HN_OK : ctx->code))
+        return ctx->code;
     const struct hn_matrix rows = {a.real, count, f->d, f->d};
-    if (!good || hn_import_check_rows(ctx, file->path, f->zero_rows, &rows, from, &file->zero))
+    if (hn_import_check_rows(ctx, file->path, f->zero_rows, &rows, from, &file->zero))
         return ctx->code;
     memcpy(out, a.real, (size_t)(count * f->d) * sizeof *out);
     f->unit = f->unit && hn_import_is_unit(out, count, f->d);

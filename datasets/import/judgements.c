@@ -134,7 +134,7 @@ static enum hn_code read_table(struct hn_context *ctx, const char *path, struct 
     while (!code && !(code = hn_lines_next(ctx, &t->lines, &line)) && line)
         if (line[strspn(line, " \t")])
             code = take_line(ctx, t, line);
-    hn_lines_close(ctx, &t->lines);
+    code = hn_lines_end(ctx, &t->lines, code);
     if (code == HN_OK && t->count == 0)
         code =
             hn_fail(ctx, HN_DATA, "%s: %s", path,

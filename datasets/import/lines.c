@@ -29,10 +29,11 @@ enum hn_code hn_lines_open(struct hn_context *ctx, const char *path, struct hn_l
     return hn_source_open(ctx, path, &source) ? ctx->code : hn_lines_begin(ctx, source, out);
 }
 
-void hn_lines_close(struct hn_context *ctx, struct hn_lines *l) {
+enum hn_code hn_lines_end(struct hn_context *ctx, struct hn_lines *l, enum hn_code code) {
     hn_free(ctx, l->bytes);
-    hn_source_close(&l->source);
+    code = hn_source_end(ctx, &l->source, code);
     *l = (struct hn_lines){.capacity = 0};
+    return code;
 }
 
 // Puts the next bytes of the file behind those of the line that is not whole; none: it has ended.

@@ -26,8 +26,10 @@ HN_MUST_USE enum hn_code hn_lines_begin(struct hn_context *ctx, struct hn_source
 // *line: the next one, NULL at the end; it may be changed. HN_DATA: a zero byte in it, or it has
 // more than 64 MiB.
 HN_MUST_USE enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **line);
-void hn_lines_close(struct hn_context *ctx,
-                    struct hn_lines *l); // of one that was not opened is fine
+// Closes the file, of which reading ended with `code`: that, or HN_DATA if it was changed
+// meanwhile. Of one that was not opened is fine.
+HN_MUST_USE enum hn_code hn_lines_end(struct hn_context *ctx, struct hn_lines *l,
+                                      enum hn_code code);
 
 // A line as JSON, by the same rules for every file: U+FFFD stands for escapes of U+0000 and of
 // halves of surrogate pairs, null for NaN and infinities, and whole numbers beyond 64 bits are

@@ -78,7 +78,7 @@ static enum hn_code read_member(struct hn_context *ctx, const struct hn_source *
                                 const struct member *m, const struct hn_wanted *want,
                                 struct hn_array_type *type, struct hn_array *out) {
     HN_SCOPE(ctx);
-    struct hn_source in = {hn_format(ctx, "%s: %s", s->path, m->name), NULL, m->size};
+    struct hn_source in = {.path = hn_format(ctx, "%s: %s", s->path, m->name), .left = m->size};
     zip_file_t *file = in.path ? zip_fopen_index(z, m->index, 0) : NULL;
     if (!file)
         return in.path ? bad(ctx, &in, zip_strerror(z)) : ctx->code;

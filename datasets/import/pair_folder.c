@@ -114,7 +114,7 @@ static enum hn_code read_groups(struct hn_context *ctx, const char *folder, int6
             (*group)[count] = (int64_t)(number >> 1);
         count++;
     }
-    hn_lines_close(ctx, &lines);
+    code = hn_lines_end(ctx, &lines, code);
     return code         ? code
            : count == n ? HN_OK
                         : hn_fail(ctx, HN_DATA, "%s: %lld lines for %lld queries", path,

@@ -33,7 +33,8 @@ static enum hn_code open_standard(struct hn_context *ctx, struct hn_source *out)
         return hn_fail_reading(ctx, "standard input", failed);
     if (got == 0)
         return hn_fail(ctx, HN_DATA, "standard input: is empty; pipe a file into it");
-    *out = (struct hn_source){"standard input", fmemopen(text, (size_t)got, "rb"), got};
+    *out = (struct hn_source){
+        .path = "standard input", .file = fmemopen(text, (size_t)got, "rb"), .left = got};
     return out->file ? HN_OK : hn_fail(ctx, HN_MEMORY, "standard input: out of memory");
 }
 
@@ -42,13 +43,23 @@ enum hn_code hn_source_open(struct hn_context *ctx, const char *path, struct hn_
     if (strcmp(path, "-") == 0)
         return open_standard(ctx, out);
     out->file = hn_input_open(ctx, path, INT64_MAX, "a file", "check the path", &out->left);
-    return out->file ? HN_OK : ctx->code;
+    if (!out->file)
+        return ctx->code;
+    hn_file_look(out->file, &out->opened);
+    return HN_OK;
 }
 
 void hn_source_close(struct hn_source *s) {
     if (s->file)
         (void)fclose(s->file);
     s->file = NULL;
+}
+
+enum hn_code hn_source_end(struct hn_context *ctx, struct hn_source *s, enum hn_code code) {
+    hn_source_close(s);
+    return (code == HN_OK || code == HN_DATA) && hn_file_check_same(ctx, s->path, &s->opened)
+               ? ctx->code
+               : code;
 }
 
 static enum hn_code fail_short(struct hn_context *ctx, const struct hn_source *s,

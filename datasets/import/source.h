@@ -7,7 +7,8 @@
 struct hn_source {
     const char *path; // as messages name it; borrowed
     FILE *file;
-    int64_t left; // bytes from here to the end, at most
+    int64_t left;                // bytes from here to the end, at most
+    struct hn_file_state opened; // the file as it was then
 };
 
 // Opens a regular file, or standard input ("-"), which is read into memory first: its size is then
@@ -15,6 +16,10 @@ struct hn_source {
 HN_MUST_USE enum hn_code hn_source_open(struct hn_context *ctx, const char *path,
                                         struct hn_source *out);
 void hn_source_close(struct hn_source *s); // of one that was not opened is fine
+// Closes it once it was read, which ended with `code`: that, or HN_DATA if the file was changed
+// meanwhile, which is then what was wrong.
+HN_MUST_USE enum hn_code hn_source_end(struct hn_context *ctx, struct hn_source *s,
+                                       enum hn_code code);
 
 // The next to[bytes]. HN_DATA: "PATH: ends within <what>; copy or make it again".
 HN_MUST_USE enum hn_code hn_source_take(struct hn_context *ctx, struct hn_source *s, void *to,

@@ -172,7 +172,7 @@ static enum hn_code read_file(struct hn_context *ctx, const char *path, struct w
         code = read_lines(ctx, &l, w);
     if (code == HN_OK)
         hn_lines_note(ctx, &l);
-    hn_lines_close(ctx, &l);
+    code = hn_lines_end(ctx, &l, code);
     return code || w->out->lines > before ? code : hn_fail(ctx, HN_DATA, "%s: holds no pair", path);
 }
 

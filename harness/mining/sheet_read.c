@@ -397,8 +397,7 @@ static enum hn_code read_sheet(struct hn_context *ctx, struct reader *r, const c
     if (hn_ends_in(path, ".jsonl")) {
         if (hn_lines_open(ctx, path, &lines))
             return ctx->code;
-        enum hn_code code = read_objects(ctx, r, &lines, sheet);
-        hn_lines_close(ctx, &lines);
+        enum hn_code code = hn_lines_end(ctx, &lines, read_objects(ctx, r, &lines, sheet));
         return code ? code : check_judges(ctx, r, path);
     }
     if (read_text(ctx, path, &text))

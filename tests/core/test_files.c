@@ -684,6 +684,52 @@ static void test_outputs_that_fail(void) {
     hn_fixture_remove(folder);
 }
 
+// Written, longer or shorter, with another time, replaced or gone: it is not the file that was
+// read.
+static void test_changed(void) {
+    char folder[256], path[400], other[400];
+    struct hn_context ctx;
+    struct hn_file_state state;
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/x", folder);
+    snprintf(other, sizeof other, "%s/y", folder);
+    for (int how = 0; how < 6; how++) {
+        put(path);
+        FILE *file = fopen(path, "r+");
+        CU_ASSERT_FATAL(file && fputs("12345", file) >= 0 && fflush(file) == 0);
+        hn_file_look(file, &state);
+        struct utimbuf times = {state.about.st_atime, state.about.st_mtime - 9};
+        HN_CHECK(&ctx, hn_file_check_same(&ctx, path, &state));
+        if (how == 1)
+            CU_ASSERT_EQUAL(truncate(path, 3), 0);
+        if (how == 2)
+            CU_ASSERT(fputs("6", file) >= 0 && fflush(file) == 0);
+        if (how == 3)
+            CU_ASSERT_EQUAL(utime(path, &times), 0);
+        if (how == 4) { // of the same size and time
+            put(other);
+            const struct timespec same[] = {state.about.st_atim, state.about.st_mtim};
+            CU_ASSERT(truncate(other, 5) == 0 && utimensat(AT_FDCWD, other, same, 0) == 0);
+            CU_ASSERT_EQUAL(rename(other, path), 0);
+        }
+        if (how == 5)
+            CU_ASSERT_EQUAL(unlink(path), 0);
+        if (how == 0)
+            HN_CHECK(&ctx, hn_file_check_same(&ctx, path, &state));
+        else
+            HN_CHECK_FAILS(&ctx, hn_file_check_same(&ctx, path, &state), HN_DATA,
+                           "/x: changed while it was read; read it again once it is written");
+        CU_ASSERT_EQUAL(fclose(file), 0);
+    }
+    FILE *memory = fmemopen("abc", 3, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
+    hn_file_look(memory, &state);
+    HN_CHECK(&ctx, hn_file_check_same(&ctx, "-", &state));
+    CU_ASSERT_EQUAL(fclose(memory), 0);
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {{"of dead processes", test_of_dead_processes},
                                        {"of living processes", test_of_living_processes},
                                        {"of others", test_of_others},
@@ -703,6 +749,7 @@ static const struct hn_test tests[] = {{"of dead processes", test_of_dead_proces
                                        {"a taken folder", test_taken_folder},
                                        {"adopting", test_adopting},
                                        {"outputs that fail", test_outputs_that_fail},
-                                       {"open", test_open}};
+                                       {"open", test_open},
+                                       {"changed", test_changed}};
 
 HN_TEST_MAIN("temporary", tests)

@@ -5,11 +5,13 @@
 #include "datasets/import/collection.h"
 #include "datasets/import/format.h"
 #include "datasets/import/given.h"
+#include "datasets/import/import_private.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PATH = 320, TEXT = 400, UINT8 = 2 };
 
@@ -241,6 +243,48 @@ static void test_readings(void) {
 }
 
 // Batches and negatives of other programs: their lists as "0 1|2 3", or the sentence.
+// A note comes while a file is read: it is cut short then.
+static void cut(void *path, const char *text) {
+    (void)text;
+    CU_ASSERT_EQUAL(truncate(path, 1), 0);
+}
+
+static void test_changed(void) {
+    const struct hn_wanted want = {.labels = true, .skip = -1};
+    struct hn_context ctx;
+    struct hn_array a;
+    hn_context_init(&ctx, 1);
+    char *path = (char *)put("y.tsv", "kind\n1\n2\n", 9);
+    ctx.notes = (struct hn_notes){cut, path, NULL};
+    HN_SCOPE(&ctx);
+    HN_CHECK_FAILS(&ctx, hn_format_read(&ctx, path, HN_FORMAT_auto, &want, &a), HN_DATA,
+                   "y.tsv: changed while it was read");
+}
+
+// Rows of a corpus are read in blocks: the file is the one that it was at first.
+static void test_changed_corpus(void) {
+    static const float rows[4][2] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+    struct hn_context ctx;
+    struct hn_matrix size;
+    struct hn_row_source source;
+    float two[4];
+    hn_context_init(&ctx, 1);
+    char *path = (char *)put("c.f4", (const char *)rows, sizeof rows);
+    const struct hn_import o = {.side[HN_CORPUS] = {&path, 1},
+                                .format = HN_FORMAT_raw,
+                                .raw = 3, // float32
+                                .dim = 2,
+                                .skip = INT64_MIN,
+                                .rows = INT64_MIN};
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, hn_import_corpus(&ctx, &o, &size, &source));
+    CU_ASSERT_FATAL(source.read && size.rows == 4);
+    HN_CHECK(&ctx, source.read(&ctx, source.self, 0, 2, two));
+    (void)put("c.f4", (const char *)rows, sizeof rows - 8);
+    HN_CHECK_FAILS(&ctx, source.read(&ctx, source.self, 2, 1, two), HN_DATA,
+                   "c.f4: changed while it was read");
+}
+
 static const struct hn_given_rules batches = {.n = 6, .longest = 2},
                                    again = {.n = 6, .longest = 2, .repeats = true},
                                    dealt = {.n = 6, .longest = 2, .per_epoch = 1},
@@ -441,6 +485,8 @@ static void test_pairs(void) {
 static const struct hn_test tests[] = {
     {"pairs of texts", test_pairs},
     {"what is read of small files", test_readings},
+    {"a file that changes", test_changed},
+    {"a corpus that changes", test_changed_corpus},
     {"batches and negatives of other programs", test_given},
 };
 

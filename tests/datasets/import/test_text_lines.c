@@ -50,7 +50,7 @@ static void test_lengths(void) {
             CU_ASSERT_PTR_NULL(line);
             CU_ASSERT_EQUAL(l.at.number, LINES);
         }
-        hn_lines_close(&ctx, &l);
+        HN_CHECK(&ctx, hn_lines_end(&ctx, &l, HN_OK));
         free(file);
         free(wanted);
     }
@@ -70,7 +70,7 @@ static void test_no_end(void) {
     CU_ASSERT_STRING_EQUAL(line, "{}");
     HN_CHECK_FAILS(&ctx, hn_lines_next(&ctx, &l, &line), HN_DATA, "hole.jsonl: holds a zero byte");
     CU_ASSERT(ctx.memory.peak < 1 << 20);
-    hn_lines_close(&ctx, &l);
+    HN_CHECK(&ctx, hn_lines_end(&ctx, &l, HN_OK));
     CU_ASSERT_EQUAL(truncate(path, 0), 0);
     memset(text, 'x', 65 << 20);
     text[0] = '\n';
@@ -79,12 +79,32 @@ static void test_no_end(void) {
     HN_CHECK(&ctx, hn_lines_next(&ctx, &l, &line));
     HN_CHECK_FAILS(&ctx, hn_lines_next(&ctx, &l, &line), HN_DATA,
                    "long.jsonl: line 2: has more than 64 MiB");
-    hn_lines_close(&ctx, &l);
+    HN_CHECK(&ctx, hn_lines_end(&ctx, &l, HN_OK));
     free(text);
     CU_ASSERT_EQUAL(truncate(put("long.jsonl", ""), 0), 0);
 }
 
-static const struct hn_test tests[] = {{"lengths", test_lengths}, {"no_end", test_no_end}};
+// A file that loses its end, or is written, between two lines.
+static void test_changed(void) {
+    for (int how = 0; how < 3; how++) {
+        const char *path = put("lines.txt", "1\n2\n3\n");
+        struct hn_lines l;
+        char *line = NULL;
+        hn_context_init(&ctx, 1);
+        HN_CHECK(&ctx, hn_lines_open(&ctx, path, &l));
+        HN_CHECK(&ctx, hn_lines_next(&ctx, &l, &line));
+        CU_ASSERT_EQUAL(truncate(path, how == 0 ? 2 : 8), 0);
+        // What was wrong before is wrong because of it; but not that the user stopped it.
+        enum hn_code code = how == 2 ? HN_INTERRUPTED : how == 1 ? HN_DATA : HN_OK;
+        enum hn_code ended = hn_lines_end(&ctx, &l, code);
+        CU_ASSERT_EQUAL(ended, how == 2 ? HN_INTERRUPTED : HN_DATA);
+        CU_ASSERT(how == 2 || strstr(ctx.message, "lines.txt: changed while it was read"));
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+}
+
+static const struct hn_test tests[] = {
+    {"lengths", test_lengths}, {"no_end", test_no_end}, {"changed", test_changed}};
 
 int main(int argc, char **argv) {
     begin();
