@@ -96,6 +96,20 @@ def names(f):
     f["near/X"] = X
 
 
+def more(f):
+    """One set more than are listed, of which two could be meant."""
+    f["a"], f["y"] = X, Y
+    for k in range(4096 - 2):
+        f.create_dataset(f"l{k:04}", data=1)
+    f["z"] = X
+
+
+def circles(f):
+    """Groups that hold one another, twice."""
+    f["g/X"] = X
+    f["g/one"] = f["g/two"] = f["g"]
+
+
 def labelled(f):
     f["X"], f["labels"], f["y"] = X, Y, Y + 5
     f["kind"] = np.array(Y == 1, h5py.enum_dtype({"no": 0, "yes": 1}, "i1"))
@@ -174,6 +188,10 @@ def files():
     write("elsewhere.h5", lambda f: f.create_dataset("X", (N, D), "f4", external=[("x.raw", 0, N * D * 4)]))
     write("padded.h5", padded)
     write("names.h5", names)
+    write("more.h5", more)
+    write("circles.h5", circles)
+    write("deep.h5", lambda f: (f.__setitem__("X", X), f.__setitem__("a/b/c/d/e/f/g/h/Z", X)))
+    write("eight.h5", lambda f: (f.__setitem__("X", X), f.create_group("a/b/c/d/e/f/g/h"), f.__setitem__("y", Y)))
     write("many.h5", lambda f: [f.__setitem__(f"x{k:03}", Y) for k in range(260)])
     write("labelled.h5", labelled)
     write("never.h5", lambda f: f.create_dataset("X", (N, D), "f4"))
@@ -209,7 +227,8 @@ CASES = [
     ("-e group.h5", X, None, None), ("-e group.h5 --tensor a/b/c/X", X, None, None), ("-e group.h5 --tensor /a/b/c/X", X, None, None),
     ("-e group.h5 --tensor a/b", "a/b is a group; name a data set in it", None, None),
     ("-e group.h5 --tensor a/X", "there is no 'a/X'; it holds a/b/c/X", None, None),
-    ("-e ann.h5", "2 arrays that could be embeddings .*--tensor: .*obsm/X_pca", None, None),
+    ("-e ann.h5", "2 arrays that could be embeddings .*--tensor: obsm/X_pca, obsm/X_umap$", None, None),
+    ("-e ann.h5 --tensor obsm/X_pca -l ann.h5", "2 arrays that could be labels .*--label-tensor: obs/batch, obs/leiden$", None, None),
     ("-e ann.h5 --tensor obsm/X_pca -l ann.h5 --label-tensor obs/leiden", X, Y, None),
     ("-e ann.h5 --tensor obsm/X_umap -l ann.h5 --label-tensor obs/batch", X[:, :2], Y == 1, None),
     ("-e linked.h5", X, None, None), ("-e linked.h5 --tensor soft", X, None, None), ("-e linked.h5 --tensor deep/b/X", X, None, None),
@@ -226,10 +245,15 @@ CASES = [
     ("-e filtered2.h5", "2 arrays that could be embeddings .*--tensor: X, Z", None, None), ("-e filtered2.h5 --tensor Z", X, None, None),
     ("-e elsewhere.h5", "X keeps its values in files of another format; make a copy with h5copy", None, None),
     ("-e padded.h5", X, None, None),
-    ("-e names.h5", X, None, None), ("-e names.h5 --tensor near/X", X, None, None),
+    ("-e names.h5", "names.h5: holds more arrays than are looked at, so that none is chosen; name the one of the embeddings with --tensor: near/X and more$", None, None),
+    ("-e names.h5 --tensor none", "there is no 'none'; it holds near/X and more$", None, None), ("-e names.h5 --tensor near/X", X, None, None),
     ("-e names.h5 --tensor far", "the link far cannot be read", None, None),
     ("-e names.h5 --tensor a/b/c/d/e/f/g/h/i/X", X, None, None), ("-e names.h5 --tensor " + "n" * 300, X, None, None),
     ("-e names.h5 --tensor " + "n" * 600, "nn.* cannot be read; the file is damaged", None, None),
+    ("-e more.h5", "holds more arrays than .* with --tensor: a and more$", None, None), ("-e more.h5 --tensor z -l more.h5 --label-tensor y", X, Y, None),
+    ("-e more.h5 --tensor a -l more.h5", "more.h5: holds more arrays than .*the one of the labels with --label-tensor: y and more$", None, None),
+    ("-e circles.h5", "holds more arrays than .*--tensor: g/X, g/one/X, ", None, None), ("-e circles.h5 --tensor g/X", X, None, None),
+    ("-e deep.h5", "holds more arrays than .*--tensor: X and more$", None, None), ("-e deep.h5 --tensor a/b/c/d/e/f/g/h/Z", X, None, None), ("-e eight.h5", X, None, None),
     ("-e many.h5", "no array that could be embeddings", None, None),
     ("-e labelled.h5 --tensor X -l labelled.h5", X, Y, None),
     ("-e labelled.h5 --tensor X -l labelled.h5 --label-tensor kind", X, Y == 1, None),

@@ -168,7 +168,7 @@ static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64
                        "%s: there is no column '%s', as its first line names none: give the "
                        "column's number, from 1, or --header yes",
                        t->cells.at.path, hn_quote(want->name).text);
-    return hn_entry_pick(ctx, t->cells.at.path, want, entry, t->columns, column);
+    return hn_entry_pick(ctx, t->cells.at.path, want, entry, t->columns, false, column);
 }
 
 static void note_quotes(struct hn_context *ctx, const char *path, const char *const *text,
@@ -221,34 +221,49 @@ static bool fits(const struct hn_wanted *want, const struct hn_entry *e, bool st
     return e->rank == 2 && strchr(strict ? "fe" : "feiu", e->kind);
 }
 
+// strict: as those that were found fit; none was: all are named.
 static enum hn_code fail_pick(struct hn_context *ctx, const char *path,
                               const struct hn_wanted *want, const struct hn_entry *entry, int64_t n,
-                              int64_t found) {
+                              bool more, int64_t found, bool strict) {
     char names[HN_MESSAGE_MAX] = "";
     for (int64_t i = 0; i < n; i++)
-        hn_append(names, sizeof names, "%s%s", i ? ", " : "", hn_quote(entry[i].name).text);
+        if (want->name || found == 0 || fits(want, &entry[i], strict))
+            hn_append(names, sizeof names, "%s%s", *names ? ", " : "",
+                      hn_quote(entry[i].name).text);
+    const char *rest = more ? " and more" : "",
+               *option = want->labels ? "--label-tensor" : "--tensor";
     if (want->name)
-        return hn_fail(ctx, HN_DATA, "%s: there is no '%s'; it holds %s", path,
-                       hn_quote(want->name).text, *names ? names : "nothing");
+        return hn_fail(ctx, HN_DATA, "%s: there is no '%s'; it holds %s%s", path,
+                       hn_quote(want->name).text, *names ? names : "nothing", rest);
     const char *what = want->labels ? "labels (one dimension of integers or texts)"
                                     : "embeddings (two dimensions of floats)";
+    if (more)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: holds more arrays than are looked at, so that none is chosen; name the "
+                       "one of the %s with %s: %s%s",
+                       path, want->labels ? "labels" : "embeddings", option,
+                       *names ? names : "none was seen", rest);
     if (found == 0)
         return hn_fail(ctx, HN_DATA, "%s: holds no array that could be %s; it holds %s", path, what,
                        *names ? names : "nothing");
     return hn_fail(ctx, HN_DATA, "%s: holds %lld arrays that could be %s; name one with %s: %s",
-                   path, (long long)found, what, want->labels ? "--label-tensor" : "--tensor",
-                   names);
+                   path, (long long)found, what, option, names);
 }
 
 enum hn_code hn_entry_pick(struct hn_context *ctx, const char *path, const struct hn_wanted *want,
-                           const struct hn_entry *entry, int64_t n, int64_t *picked) {
+                           const struct hn_entry *entry, int64_t n, bool more, int64_t *picked) {
     int64_t found = 0;
-    for (int strict = 1; strict >= 0 && found == 0; strict--)
+    bool strict = true;
+    for (int pass = 0; pass < 2 && found == 0; pass++) {
+        strict = pass == 0;
         for (int64_t i = 0; i < n; i++)
             if (want->name ? strcmp(entry[i].name, want->name) == 0
                            : fits(want, &entry[i], strict)) {
                 *picked = i;
                 found++;
             }
-    return found == 1 ? HN_OK : fail_pick(ctx, path, want, entry, n, found);
+    }
+    return found == 1 && (want->name || !more)
+               ? HN_OK
+               : fail_pick(ctx, path, want, entry, n, more, found, strict);
 }

@@ -4,8 +4,8 @@
 
 #include "datasets/import/array.h"
 
-// For formats whose files hold several arrays: what is there, and the one that is wanted. HN_DATA
-// names those that there are.
+// For formats whose files hold several arrays: what is there, and the one that is wanted. `more`:
+// not all are listed, so that only one that is named is taken. HN_DATA names those that it can be.
 struct hn_entry {
     const char *name;
     int rank;
@@ -14,7 +14,7 @@ struct hn_entry {
 };
 HN_MUST_USE enum hn_code hn_entry_pick(struct hn_context *ctx, const char *path,
                                        const struct hn_wanted *want, const struct hn_entry *entry,
-                                       int64_t n, int64_t *picked);
+                                       int64_t n, bool more, int64_t *picked);
 
 // Labels of a text: its lines, or a column of a table between tabs, commas or semicolons, by its
 // name on the first line or its number from 1. out: text of rank 1. HN_DATA: there is none, or

@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 
 enum {
-    SETS_MAX = 256,
+    SETS_MAX = 1 << 12,
+    LOOKED_MAX = 1 << 15, // groups may hold one another, in circles
     NAME_BYTES = 256,
     LEVELS_MAX = 8,
     LINKS_MAX = 16,
@@ -177,7 +178,8 @@ static enum hn_code find_set(struct hn_context *ctx, const struct hn_source *s, 
 struct sets {
     char name[SETS_MAX][NAME_BYTES];
     struct hn_entry entry[SETS_MAX];
-    int64_t n;
+    int64_t n, looked; // the latter of all links
+    bool more;         // not all are listed: they are too many, too deep, or of too long a name
 };
 
 static void add_set(struct sets *sets, const struct hn_h5_data *data) {
@@ -211,37 +213,65 @@ static bool is_listed(enum hn_h5_fault fault) {
     return fault == HN_H5_GOOD || fault == HN_H5_FILTER || fault == HN_H5_ELSEWHERE;
 }
 
+// The number of links in a group, none in a type; -1: it cannot be read.
+static int64_t count_links(hid_t file, const char *group) {
+    H5G_info_t about = {.nlinks = 0};
+    hid_t id = H5Oopen(file, *group ? group : ".", H5P_DEFAULT);
+    bool good = H5Iget_type(id) == H5I_DATATYPE || H5Gget_info(id, &about) >= 0;
+    hn_h5_close(id);
+    return good ? (int64_t)about.nlinks : -1;
+}
+
+// The path of link k of a group; false: it is too long.
+static bool name_link(hid_t file, const char *group, int64_t k, char name[NAME_BYTES]) {
+    char base[NAME_BYTES];
+    ssize_t length = H5Lget_name_by_idx(file, *group ? group : ".", H5_INDEX_NAME, H5_ITER_INC,
+                                        (hsize_t)k, base, NAME_BYTES, H5P_DEFAULT);
+    return length >= 0 && length < NAME_BYTES &&
+           snprintf(name, NAME_BYTES, "%s%s%s", group, *group ? "/" : "", base) < NAME_BYTES;
+}
+
+static enum hn_code list_sets(struct hn_context *ctx, const struct hn_source *s, hid_t file,
+                              const char *group, int levels, bool links, struct sets *sets);
+
+// Lists what a link leads to. links: it is a soft or an external one.
+static enum hn_code list_link(struct hn_context *ctx, const struct hn_source *s, hid_t file,
+                              char *name, int levels, bool links, struct sets *sets) {
+    struct found f;
+    enum hn_h5_fault fault;
+    bool linked = hn_h5_find(file, name) == HN_H5_LINKED;
+    if (linked && !links)
+        return HN_OK;
+    enum hn_code code = find_set(ctx, s, file, name, &f, &fault);
+    if (!code && is_listed(fault) && linked == links)
+        add_set(sets, &f.data);
+    close_found(&f);
+    if (code)
+        return code == HN_DATA ? HN_OK : code;
+    if (is_damage(fault))
+        return fail_set(ctx, s, name, fault);
+    if (fault != HN_H5_NOT_DATA || linked)
+        return HN_OK;
+    const char *inner = hn_strdup(ctx, name);
+    return inner ? list_sets(ctx, s, file, inner, levels - 1, links, sets) : ctx->code;
+}
+
 // Lists a group and those below it; links: those behind soft and external links.
 static enum hn_code list_sets(struct hn_context *ctx, const struct hn_source *s, hid_t file,
                               const char *group, int levels, bool links, struct sets *sets) {
-    char base[NAME_BYTES];
-    for (hsize_t k = 0; sets->n < SETS_MAX; k++) {
-        char *name = sets->name[sets->n];
-        struct found f;
-        enum hn_h5_fault fault;
-        ssize_t length = H5Lget_name_by_idx(file, *group ? group : ".", H5_INDEX_NAME, H5_ITER_INC,
-                                            k, base, NAME_BYTES, H5P_DEFAULT);
-        if (length < 0)
+    int64_t n = count_links(file, group);
+    if (n < 0)
+        return fail_set(ctx, s, *group ? group : "/", HN_H5_UNREADABLE);
+    for (int64_t k = 0; k < n; k++) {
+        if (sets->n == SETS_MAX || sets->looked++ == LOOKED_MAX || levels == 0) {
+            sets->more = true;
             return HN_OK;
-        if (length >= NAME_BYTES ||
-            snprintf(name, NAME_BYTES, "%s%s%s", group, *group ? "/" : "", base) >= NAME_BYTES)
-            continue;
-        bool linked = hn_h5_find(file, name) == HN_H5_LINKED;
-        if (linked && !links)
-            continue;
-        enum hn_code code = find_set(ctx, s, file, name, &f, &fault);
-        if (!code && is_listed(fault) && linked == links)
-            add_set(sets, &f.data);
-        close_found(&f);
-        if (code == HN_MEMORY || code == HN_INTERRUPTED)
-            return code;
-        if (!code && is_damage(fault))
-            return fail_set(ctx, s, name, fault);
-        if (!code && fault == HN_H5_NOT_DATA && !linked && levels > 1) {
-            char *inner = hn_strdup(ctx, name);
-            if (!inner || list_sets(ctx, s, file, inner, levels - 1, links, sets))
-                return ctx->code;
         }
+        char *name = sets->name[sets->n];
+        if (!name_link(file, group, k, name))
+            sets->more = true;
+        else if (list_link(ctx, s, file, name, levels, links, sets))
+            return ctx->code;
     }
     return HN_OK;
 }
@@ -467,7 +497,7 @@ static const char *pick(struct hn_context *ctx, const struct hn_source *s, hid_t
     struct sets *sets = hn_zalloc(ctx, 1, sizeof *sets);
     if (!sets || list_sets(ctx, s, file, "", LEVELS_MAX, false, sets) ||
         (sets->n == 0 && list_sets(ctx, s, file, "", LEVELS_MAX, true, sets)) ||
-        hn_entry_pick(ctx, s->path, want, sets->entry, sets->n, &picked))
+        hn_entry_pick(ctx, s->path, want, sets->entry, sets->n, sets->more, &picked))
         return NULL;
     return sets->entry[picked].name;
 }

@@ -116,7 +116,7 @@ static enum hn_code pick(struct hn_context *ctx, const struct hn_source *s, zip_
             return code;
         entry[i] = (struct hn_entry){m[i].name, head.rank, code ? 0 : type.kind, head.shape[1]};
     }
-    return hn_entry_pick(ctx, s->path, want, entry, n, picked);
+    return hn_entry_pick(ctx, s->path, want, entry, n, false, picked);
 }
 
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,

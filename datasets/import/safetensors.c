@@ -69,7 +69,7 @@ static enum hn_code pick(struct hn_context *ctx, const struct hn_source *s,
     json_object_foreach(header, key, tensor) if (strcmp(key, "__metadata__") != 0) entry[n++] =
         (struct hn_entry){key, (int)json_array_size(json_object_get(tensor, "shape")),
                           type_of(tensor).kind, number_at(json_object_get(tensor, "shape"), 1)};
-    if (hn_entry_pick(ctx, s->path, want, entry, n, &picked))
+    if (hn_entry_pick(ctx, s->path, want, entry, n, false, &picked))
         return ctx->code;
     *name = entry[picked].name;
     return HN_OK;
