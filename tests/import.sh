@@ -228,6 +228,21 @@ x[7] = 0
 np.save("zero.npy", x)
 start = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
 np.savez("csr.npz", indptr=start, indices=np.concatenate(rows).astype(int), data=np.ones(start[-1]))
+item = np.concatenate(rows).astype(int)
+zeros = dict(indptr=2 * start, indices=np.stack([item, 3 - item], 1).ravel())  # an entry that is none behind each
+for kind in ("f4", "u1", "b1", "f2"):
+    np.savez(f"zeros-{kind}.npz", data=np.tile([0, 2][::-1], start[-1]).astype(kind), format=np.array(b"csr"), **zeros)
+import h5py
+with h5py.File("sparse.h5ad", "w") as f:
+    for name, how, data in ("csr", "csr_matrix", zeros), ("truth", "csr_matrix", zeros), ("csc", "csc_matrix", zeros), ("other", "csr", zeros):
+        for part, values in data.items():
+            f[f"{name}/{part}"] = values
+        f[name].attrs["h5sparse_format" if name == "other" else "encoding-type"] = how
+        f[name + "/data"] = {"csr": np.tile([1.5, 0], start[-1]), "other": np.ones((3, 3, 3))}.get(name, np.tile([True, False], start[-1]))
+for name in ("csc", "coo", "bsr", "dia"):
+    np.savez(name + ".npz", indptr=start, indices=item, format=np.array(name if name == "bsr" else name.encode()))
+np.savez("cooed.npz", row=item, col=item, data=item, format=np.array(b"coo"))
+np.savez("words.npz", indptr=start, indices=item, data=np.array(["0"] * len(item)), format=np.array(b"csr"))
 np.savez("bad.npz", indptr=start[::-1], indices=np.concatenate(rows).astype(int))
 np.savez("short39.npz", indptr=start[:-1], indices=np.concatenate(rows).astype(int)[:start[-2]])
 np.save("start.npy", start)
@@ -242,21 +257,28 @@ END
     expect "texts" 0 '' import -e several.npy -l texts.tsv --label-separator '|' -o texts.h5
     expect "numbers, with names" 0 '' import -e several.npy -l numbers.tsv --label-separator ';' --label-names four.txt -o numbers.h5
     expect "compressed rows" 0 '' import -e several.npy -l csr.npz --label-tensor indptr,indices -o csr.h5
+    for kind in f4 u1 b1 f2; do
+        expect "entries that are zero, $kind" 0 '' import -e several.npy -l "zeros-$kind.npz" --label-tensor indptr,indices -o "zeros-$kind.h5"
+    done
+    expect "entries of AnnData that are zero" 0 '' import -e several.npy -l sparse.h5ad --label-tensor csr/indptr,csr/indices -o anndata.h5
+    expect "entries of truth values" 0 '' import -e several.npy -l sparse.h5ad --label-tensor /truth/indptr,/truth/indices -o truth.h5
+    expect "a cube named data" 0 '' import -e several.npy -l sparse.h5ad --label-tensor other/indptr,other/indices -o other.h5
+    expect "texts named data" 0 '' import -e several.npy -l words.npz --label-tensor indptr,indices -o words.h5
     expect "without a row" 0 '' import -e zero.npy -l texts.tsv --label-separator '|' --zero-rows skip -o zero.h5
     expect "a further step" 0 '' import -e several.npy -l texts.tsv --label-separator '|' -s 5 -o texts.h5
     expect "a further step of a part" 0 '' import -e zero.npy -l texts.tsv --label-separator '|' --zero-rows skip -s 5 -o zero.h5
-    for kind in texts numbers csr zero; do
+    for kind in texts numbers csr zero zeros-f4 zeros-u1 zeros-b1 zeros-f2 anndata truth words; do
         expect "$kind: valid" 0 '4 classes and [0-9]* unlabelled' validate $kind.h5
     done
     pycheck "files hold the labels of every item, and their names" "import h5py, numpy as np
 csr = np.load('csr.npz')
 rows = [csr['indices'][a:b].tolist() for a, b in zip(csr['indptr'], csr['indptr'][1:])]
-for name in ('texts', 'numbers', 'csr', 'zero'):
+for name in ('texts', 'numbers', 'csr', 'zero', 'zeros-f4', 'zeros-u1', 'zeros-b1', 'zeros-f2', 'anndata', 'truth', 'words'):
     file = h5py.File(name + '.h5')
     start, label = file['labels_csr/indptr'][()], file['labels_csr/indices']
     kept = rows if name != 'zero' else rows[:7] + rows[8:]
     assert 'labels' not in file and [label[a:b].tolist() for a, b in zip(start, start[1:])] == kept, name
-    assert name == 'csr' or list(label.attrs['label_names']) == ['ant', 'bee', 'cat', 'dog'], name"
+    assert name not in ('texts', 'numbers', 'zero') or list(label.attrs['label_names']) == ['ant', 'bee', 'cat', 'dog'], name"
     expect "info says it" 0 'classes *4, [0-9]* items unlabelled, several an item: ant, bee, cat, dog' info texts.h5
     expect "negatives are counted by any label" 0 "of them have the anchor's label" sample csr.h5 --sampler mined -b 8 -o order.npy
     while read -r code pattern words; do
@@ -264,6 +286,12 @@ for name in ('texts', 'numbers', 'csr', 'zero'):
         expect "import $words" "$code" "${pattern//_/ }" import -e several.npy $words -o no.h5
     done <<'F'
 3 offsets_of_the_labels -l bad.npz --label-tensor indptr,indices
+3 csc.npz:_holds_a_sparse_matrix_in_the_layout_csc;_labels_are_those_of_its_rows,_in_csr:_save_it_with_.tocsr -l csc.npz --label-tensor indptr,indices
+3 layout_coo;.*tocsr -l coo.npz --label-tensor indptr,indices
+3 layout_coo;.*tocsr -l cooed.npz --label-tensor indptr,indices
+3 layout_bsr;.*tocsr -l bsr.npz --label-tensor indptr,indices
+3 layout_dia;.*tocsr -l dia.npz --label-tensor indptr,indices
+3 sparse.h5ad:_.*layout_csc;.*tocsr -l sparse.h5ad --label-tensor csc/indptr,csc/indices
 3 has_39_labels -l short39.npz --label-tensor indptr,indices
 2 in_one_file -l csr.npz -l csr.npz --label-tensor indptr,indices
 3 there_is_no_'nothing' -l csr.npz --label-tensor indptr,nothing

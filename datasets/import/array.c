@@ -186,18 +186,22 @@ enum hn_code hn_array_check(struct hn_context *ctx, const struct hn_source *s,
     const char *values = strchr("SU", kind) ? "texts" : strchr("fe", kind) ? "floats" : "integers";
     if (want->labels && a->rank == 2 && a->shape[1] == 1)
         a->rank = 1; // a column
+    if (want->weights && a->rank == 1) {
+        a->rank = 2;
+        a->shape[1] = 1;
+    }
     if (want->labels && a->rank != 1)
         return hn_fail(ctx, HN_DATA,
                        "%s: labels are a list of integers or texts, this is an array of %s of %d "
                        "dimensions; save one label for each row",
                        s->path, values, a->rank);
-    if (!want->labels && strchr("SUb", kind))
+    if (!want->labels && strchr(want->weights ? "SU" : "SUb", kind))
         return hn_fail(ctx, HN_DATA, "%s: holds %s; embeddings are numbers", s->path,
                        kind == 'b' ? "truth values" : values);
     if (!want->labels && a->rank != 2)
         return hn_fail(ctx, HN_DATA, "%s: has %s; embeddings have two, [items, dims]", s->path,
                        hn_counted(a->rank, "dimension").text);
-    if (!want->labels && a->shape[0] < 1)
+    if (!want->labels && !want->weights && a->shape[0] < 1)
         return hn_fail(ctx, HN_DATA, "%s: holds no rows", s->path);
     if (!want->labels && a->shape[1] < 1)
         return hn_fail(ctx, HN_DATA, "%s: its rows are empty; embeddings have one value or more",
@@ -286,7 +290,7 @@ enum hn_code hn_array_read(struct hn_context *ctx, struct hn_source *s,
         return ctx->code;
     if (type.fortran && want->rows > 0)
         a->shape[0] = want->rows;
-    if (!want->labels && type.kind == 'u' && type.width == 1 && !type.numbers)
+    if (!want->labels && !want->weights && type.kind == 'u' && type.width == 1 && !type.numbers)
         hn_note_once(ctx,
                      "%s: its values are whole numbers from 0 to 255, and read as such; packed "
                      "bits are unpacked first (numpy.unpackbits)",

@@ -22,6 +22,9 @@ struct hn_wanted {
     bool transpose;        // rows of items lie in the file as columns
     int otherwise;         // format of labels in a file that tells none: index of hn_format_names
     bool lists;            // labels are texts that are cut apart: commas do not separate columns
+    bool sparse;           // labels are offsets or columns of sparse rows: their layout is told
+    bool weights;          // not labels but the values of sparse rows, numbers or truth values, as
+                           // [n x 1]; none are there: nothing is set
 };
 
 // Rows became float, labels int64 or UTF-8 texts.
@@ -31,10 +34,12 @@ struct hn_array {
     float *real; // one of the three is set
     int64_t *integer;
     const char **text;
-    bool scaled; // a row was scaled: see hn_row_of_doubles()
-    bool above;  // integers are uint64, some beyond INT64_MAX, in the bits of int64
-    bool named;  // its file holds several, by name
-    bool headed; // the first line of a text was taken for names of columns
+    bool scaled;        // a row was scaled: see hn_row_of_doubles()
+    bool above;         // integers are uint64, some beyond INT64_MAX, in the bits of int64
+    bool named;         // its file holds several, by name
+    bool headed;        // the first line of a text was taken for names of columns
+    const char *layout; // of the sparse matrix of which this is a part, as SciPy calls it: "csc";
+                        // NULL: its file does not say
 };
 
 // A value as a file stores it: 'f' float, 'e' bfloat16, 'i' and 'u' integers, 'b' truth, 'S' bytes

@@ -215,6 +215,8 @@ enum hn_code hn_columns_read(struct hn_context *ctx, const char *path, const str
 static bool fits(const struct hn_wanted *want, const struct hn_entry *e, bool strict) {
     if (!e->kind)
         return false;
+    if (want->weights)
+        return e->rank == 1 && strchr("feiub", e->kind);
     if (want->labels)
         return (e->rank == 1 && (!strict || strchr("iubSU", e->kind))) ||
                (!strict && e->rank == 2 && e->columns == 1);
@@ -257,11 +259,15 @@ enum hn_code hn_entry_pick(struct hn_context *ctx, const char *path, const struc
     for (int pass = 0; pass < 2 && found == 0; pass++) {
         strict = pass == 0;
         for (int64_t i = 0; i < n; i++)
-            if (want->name ? strcmp(entry[i].name, want->name) == 0
-                           : fits(want, &entry[i], strict)) {
+            if ((!want->name || strcmp(entry[i].name, want->name) == 0) &&
+                ((want->name && !want->weights) || fits(want, &entry[i], strict))) {
                 *picked = i;
                 found++;
             }
+    }
+    if (found == 0 && want->weights) {
+        *picked = -1;
+        return HN_OK;
     }
     return found == 1 && (want->name || !more)
                ? HN_OK

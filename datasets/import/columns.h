@@ -5,7 +5,8 @@
 #include "datasets/import/array.h"
 
 // For formats whose files hold several arrays: what is there, and the one that is wanted. `more`:
-// not all are listed, so that only one that is named is taken. HN_DATA names those that it can be.
+// not all are listed, so that only one that is named is taken. *picked: below 0 where weights are
+// wanted and are not there. HN_DATA names those that it can be.
 struct hn_entry {
     const char *name;
     int rank;

@@ -454,6 +454,8 @@ static enum hn_code take_set(struct hn_context *ctx, const struct hn_source *s,
                              struct hn_array *out) {
     char kind = type_of(data).kind;
     const char *name = want->name ? want->name : "";
+    if (want->weights && (data->rank != 1 || !kind || kind == 'S'))
+        return HN_OK; // something else of that name
     if (!kind)
         return hn_fail(ctx, HN_DATA, "%s: data set %s %s", s->path, name, hn_h5_data_unfit(data));
     if (data->mapped && find_sources(ctx, s, data))
@@ -478,9 +480,10 @@ static enum hn_code take_set(struct hn_context *ctx, const struct hn_source *s,
                        (long long)out->shape[0], (long long)want->rows);
     if (want->rows > 0)
         out->shape[0] = want->rows;
-    if (!want->labels)
+    if (!want->labels && !want->weights)
         note_distance(ctx, s->path, data->id, hn_quote(name).text);
-    return want->labels ? take_labels(ctx, s, data, kind, out) : take_rows(ctx, s, data, out);
+    return want->labels || kind == 'b' ? take_labels(ctx, s, data, kind, out)
+                                       : take_rows(ctx, s, data, out);
 }
 
 static bool is_float(hid_t file, const char *name) {
@@ -502,12 +505,32 @@ static const char *pick(struct hn_context *ctx, const struct hn_source *s, hid_t
     return sets->entry[picked].name;
 }
 
+// AnnData stores the layout of a sparse matrix, "csc_matrix", with the group of its parts.
+static enum hn_code find_layout(struct hn_context *ctx, const struct found *f, const char **out) {
+    static const char *const names[] = {"encoding-type", "h5sparse_format"};
+    char path[4096];
+    ssize_t length = H5Iget_name(f->data.id, path, sizeof path);
+    if (length <= 0 || length >= (ssize_t)sizeof path)
+        return HN_OK;
+    *strrchr(path, '/') = '\0';
+    hid_t group = H5Oopen(f->file, *path ? path : "/", H5P_DEFAULT);
+    enum hn_code code = HN_OK;
+    for (int i = 0; i < 2 && !code && group >= 0 && !(*out && **out); i++) {
+        *out = hn_h5_get_text(ctx, group, names[i], "");
+        code = *out ? HN_OK : ctx->code;
+    }
+    hn_h5_close(group);
+    return code;
+}
+
 // *fault: why the set cannot be opened.
 static enum hn_code read_named(struct hn_context *ctx, hid_t file, const struct hn_source *s,
                                const struct hn_wanted *want, enum hn_h5_fault *fault,
                                struct hn_array *out) {
     struct found f = {.data = {.id = H5I_INVALID_HID, .type = H5I_INVALID_HID}};
     enum hn_code code = find_set(ctx, s, file, want->name, &f, fault);
+    if (!code && *fault == HN_H5_GOOD)
+        code = want->sparse ? find_layout(ctx, &f, &out->layout) : HN_OK;
     if (!code && *fault == HN_H5_GOOD)
         code = hn_source_end(ctx, &f.at, take_set(ctx, &f.at, want, &f.data, out));
     close_found(&f);
@@ -565,6 +588,8 @@ static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn
         named.name = "train";
     if (named.name && read_named(ctx, file, s, &named, &fault, out))
         return ctx->code;
+    if (fault == HN_H5_ABSENT && want->weights)
+        return HN_OK;
     if (fault == HN_H5_ABSENT && (!(named.name = pick(ctx, s, file, &named)) ||
                                   read_named(ctx, file, s, &named, &fault, out)))
         return ctx->code;
@@ -600,7 +625,7 @@ static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
     enum hn_code code = HN_OK;
     if (!want->name && !want->labels)
         code = find_schema(ctx, s->path, file, &snapshot);
-    if (!code && !want->labels)
+    if (!code && !want->labels && !want->weights)
         note_distance(ctx, s->path, file, "the file");
     if (!code && !snapshot)
         code = read_set(ctx, file, s, want, out);

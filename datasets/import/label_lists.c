@@ -83,6 +83,48 @@ static enum hn_code check_rows(struct hn_context *ctx, const char *path,
                       path, (long long)entries);
 }
 
+// Of the layouts of SciPy only csr lists the columns of each row; AnnData's are those of matrices.
+static enum hn_code check_layout(struct hn_context *ctx, const char *path, const char *layout) {
+    static const char *const other[] = {"csc", "coo", "bsr", "dia", "dok", "lil"};
+    for (size_t i = 0; layout && i < sizeof other / sizeof *other; i++)
+        if (strncmp(layout, other[i], strlen(other[i])) == 0)
+            return hn_fail(ctx, HN_DATA,
+                           "%s: holds a sparse matrix in the layout %s; labels are those of its "
+                           "rows, in csr: save it with .tocsr()",
+                           path, other[i]);
+    return HN_OK;
+}
+
+// Entries that are stored, but are zero, are no labels.
+static void drop_zeros(const struct hn_array *weight, struct hn_label_lists *lists) {
+    int64_t kept = 0, next = 0;
+    for (int64_t i = 0; i < lists->n; i++) {
+        int64_t k = next;
+        next = lists->start[i + 1];
+        for (; k < next; k++)
+            if (weight->real ? weight->real[k] != 0 : weight->integer[k] != 0)
+                lists->entry.integer[kept++] = lists->entry.integer[k];
+        lists->start[i + 1] = kept;
+    }
+    lists->entry.shape[0] = kept;
+}
+
+// The values of a sparse matrix, which stand beside its offsets, as `data`.
+static enum hn_code read_weights(struct hn_context *ctx, const struct hn_import *o,
+                                 const char *offsets, struct hn_label_lists *lists) {
+    const char *last = strrchr(offsets, '/');
+    int folder = last ? (int)(last + 1 - offsets) : 0;
+    struct hn_wanted want = {.weights = true, .otherwise = o->format};
+    struct hn_array weight;
+    want.name = hn_format(ctx, "%.*sdata", folder, offsets);
+    if (!want.name || hn_format_read(ctx, o->labels.item[0], HN_FORMAT_auto, &want, &weight))
+        return ctx->code;
+    bool there = weight.real || weight.integer;
+    if (there && weight.rank == 2 && weight.shape[0] == lists->entry.shape[0])
+        drop_zeros(&weight, lists);
+    return HN_OK;
+}
+
 enum hn_code hn_label_lists_read(struct hn_context *ctx, const struct hn_import *o,
                                  struct hn_label_lists *out) {
     const char *path = o->labels.item[0];
@@ -95,13 +137,19 @@ enum hn_code hn_label_lists_read(struct hn_context *ctx, const struct hn_import 
                        "--label-tensor %s: labels in compressed rows are in one file",
                        o->label_tensor);
     for (int k = 0; k < 2; k++) {
-        const struct hn_wanted want = {.labels = true, .name = name[k], .otherwise = o->format};
-        if (!name[k] || hn_format_read(ctx, path, HN_FORMAT_auto, &want, &array[k]))
+        const struct hn_wanted want = {
+            .labels = true, .name = name[k], .otherwise = o->format, .sparse = true};
+        if (!name[k])
+            return ctx->code;
+        enum hn_code code = hn_format_read(ctx, path, HN_FORMAT_auto, &want, &array[k]);
+        if (check_layout(ctx, path, array[k].layout) || code)
             return ctx->code;
         if (!array[k].integer)
             return hn_fail(ctx, HN_DATA, "%s: %s holds no integers", path, name[k]);
     }
     *out = (struct hn_label_lists){
         .n = array[0].shape[0] - 1, .start = array[0].integer, .entry = array[1]};
-    return check_rows(ctx, path, out);
+    if (check_rows(ctx, path, out))
+        return ctx->code;
+    return array[0].named ? read_weights(ctx, o, name[0], out) : HN_OK;
 }

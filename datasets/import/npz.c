@@ -119,6 +119,31 @@ static enum hn_code pick(struct hn_context *ctx, const struct hn_source *s, zip_
     return hn_entry_pick(ctx, s->path, want, entry, n, false, picked);
 }
 
+// SciPy stores the layout of a sparse matrix as one text, `format`: what follows the header's line,
+// of one byte a letter or of four.
+static enum hn_code find_layout(struct hn_context *ctx, zip_t *z, const struct member *m, int64_t n,
+                                const char **out) {
+    enum { BYTES = 512 };
+    char bytes[BYTES], layout[BYTES];
+    while (n > 0 && strcmp(m->name, "format") != 0) {
+        m++;
+        n--;
+    }
+    zip_file_t *file = n > 0 ? zip_fopen_index(z, m->index, 0) : NULL;
+    int64_t got = file ? zip_fread(file, bytes, BYTES) : 0, length = 0;
+    if (file)
+        (void)zip_fclose(file);
+    const char *end = got > 0 ? memchr(bytes, '\n', (size_t)got) : NULL;
+    if (!end)
+        return HN_OK;
+    for (const char *c = end + 1; c < bytes + got; c++)
+        if (*c)
+            layout[length++] = *c;
+    layout[length] = '\0';
+    *out = hn_strdup(ctx, layout);
+    return *out ? HN_OK : ctx->code;
+}
+
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
                                const struct hn_wanted *want, struct hn_array *out) {
     zip_t *z;
@@ -127,8 +152,10 @@ static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
     int64_t n = 0, picked = 0;
     if (open_archive(ctx, s, &z))
         return ctx->code;
-    bool good = !list(ctx, s, z, &m, &n) && !pick(ctx, s, z, want, m, n, &picked) &&
-                !read_member(ctx, s, z, &m[picked], want, &type, out);
+    bool good = !list(ctx, s, z, &m, &n) &&
+                (!want->sparse || !find_layout(ctx, z, m, n, &out->layout)) &&
+                !pick(ctx, s, z, want, m, n, &picked) &&
+                (picked < 0 || !read_member(ctx, s, z, &m[picked], want, &type, out));
     zip_discard(z);
     return good ? HN_OK : ctx->code;
 }

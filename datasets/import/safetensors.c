@@ -71,7 +71,7 @@ static enum hn_code pick(struct hn_context *ctx, const struct hn_source *s,
                           type_of(tensor).kind, number_at(json_object_get(tensor, "shape"), 1)};
     if (hn_entry_pick(ctx, s->path, want, entry, n, false, &picked))
         return ctx->code;
-    *name = entry[picked].name;
+    *name = picked < 0 ? NULL : entry[picked].name;
     return HN_OK;
 }
 
@@ -111,7 +111,7 @@ static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
     json_t *header = NULL;
     const char *name = NULL;
     bool good = !load_header(ctx, s, &header) && !pick(ctx, s, want, header, &name) &&
-                !read_tensor(ctx, s, want, name, json_object_get(header, name), out);
+                (!name || !read_tensor(ctx, s, want, name, json_object_get(header, name), out));
     json_decref(header);
     return good ? HN_OK : ctx->code;
 }
