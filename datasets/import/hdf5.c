@@ -537,42 +537,110 @@ static enum hn_code read_named(struct hn_context *ctx, hid_t file, const struct 
     return code;
 }
 
-// Categories of AnnData: a group of `codes`, numbers from 0, below 0 for none, and the `categories`
-// that they stand for. *fault: it has no such sets.
+// out: codes, numbers from 0 and below 0 for none; they become the values, those of the set
+// `values`, that they stand for.
+static enum hn_code take_values(struct hn_context *ctx, const struct hn_source *s, const char *name,
+                                const char *values, const struct hn_array *value,
+                                struct hn_array *out) {
+    int64_t n = out->shape[0];
+    if (out->rank != 1 || value->rank != 1 || !out->integer || out->above)
+        return hn_fail(ctx, HN_DATA, "%s: %s are no categories: codes and categories are lists",
+                       s->path, hn_quote(name).text);
+    if (value->text && !HN_ALLOC(ctx, out->text, n))
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t *number = out->integer + i;
+        if (*number >= value->shape[0])
+            return hn_fail(ctx, HN_DATA, "%s: code %lld of row %lld is none of the %lld of %s",
+                           s->path, (long long)*number, (long long)i, (long long)value->shape[0],
+                           hn_quote(values).text);
+        if (value->text)
+            out->text[i] = *number < 0 ? "" : value->text[*number];
+        else
+            *number = *number < 0 ? -1 : value->integer[*number];
+    }
+    if (value->text)
+        out->integer = NULL;
+    return HN_OK;
+}
+
+// A list that stands beside the labels `want`. *fault: there is none.
+static enum hn_code read_beside(struct hn_context *ctx, hid_t file, const struct hn_source *s,
+                                const struct hn_wanted *want, const char *name, int64_t rows,
+                                enum hn_h5_fault *fault, struct hn_array *out) {
+    struct hn_wanted other = *want;
+    other.name = name;
+    other.rows = rows;
+    *fault = HN_H5_ABSENT;
+    return name ? read_named(ctx, file, s, &other, fault, out) : ctx->code;
+}
+
+// Categories of AnnData: a group of `codes` and the `categories` that they stand for. *fault: it
+// has no such sets.
 static enum hn_code read_categories(struct hn_context *ctx, hid_t file, const struct hn_source *s,
                                     const struct hn_wanted *want, enum hn_h5_fault *fault,
                                     struct hn_array *out) {
     struct hn_array value = {0};
-    struct hn_wanted codes = *want, values = *want;
-    codes.name = hn_format(ctx, "%s/codes", want->name);
-    values.name = hn_format(ctx, "%s/categories", want->name);
-    values.rows = 0;
-    if (!codes.name || !values.name)
+    const char *codes = hn_format(ctx, "%s/codes", want->name);
+    const char *values = hn_format(ctx, "%s/categories", want->name);
+    if (read_beside(ctx, file, s, want, values, 0, fault, &value))
         return ctx->code;
-    enum hn_code code = read_named(ctx, file, s, &values, fault, &value);
-    if (!code && *fault == HN_H5_GOOD)
-        code = read_named(ctx, file, s, &codes, fault, out);
-    if (code || *fault != HN_H5_GOOD)
-        return code;
-    int64_t n = out->shape[0];
-    if (out->rank != 1 || value.rank != 1 || !out->integer || out->above)
-        return hn_fail(ctx, HN_DATA, "%s: %s are no categories: codes and categories are lists",
-                       s->path, hn_quote(want->name).text);
-    if (value.text && !HN_ALLOC(ctx, out->text, n))
+    if (*fault == HN_H5_GOOD && read_beside(ctx, file, s, want, codes, want->rows, fault, out))
         return ctx->code;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t *number = out->integer + i;
-        if (*number >= value.shape[0])
-            return hn_fail(ctx, HN_DATA, "%s: code %lld of row %lld is none of the %lld of %s",
-                           s->path, (long long)*number, (long long)i, (long long)value.shape[0],
-                           hn_quote(values.name).text);
-        if (value.text)
-            out->text[i] = *number < 0 ? "" : value.text[*number];
-        else
-            *number = *number < 0 ? -1 : value.integer[*number];
-    }
-    if (value.text)
-        out->integer = NULL;
+    return *fault == HN_H5_GOOD ? take_values(ctx, s, want->name, values, &value, out) : HN_OK;
+}
+
+// Categories of AnnData before 0.8: the codes are the set itself, and what they stand for is
+// beside it, in __categories.
+static enum hn_code read_old_categories(struct hn_context *ctx, hid_t file,
+                                        const struct hn_source *s, const struct hn_wanted *want,
+                                        struct hn_array *out) {
+    struct hn_array value = {0};
+    enum hn_h5_fault fault;
+    const char *base = hn_base_name(want->name);
+    const char *values =
+        hn_format(ctx, "%.*s__categories/%s", (int)(base - want->name), want->name, base);
+    if (read_beside(ctx, file, s, want, values, 0, &fault, &value))
+        return ctx->code;
+    return fault == HN_H5_GOOD ? take_values(ctx, s, want->name, values, &value, out) : HN_OK;
+}
+
+// Unsigned integers as texts.
+static enum hn_code write_numbers(struct hn_context *ctx, struct hn_array *a) {
+    if (!HN_ALLOC(ctx, a->text, a->shape[0]))
+        return ctx->code;
+    for (int64_t i = 0; i < a->shape[0]; i++)
+        if (!(a->text[i] = hn_format(ctx, "%llu", (unsigned long long)a->integer[i])))
+            return ctx->code;
+    a->integer = NULL;
+    a->above = false;
+    return HN_OK;
+}
+
+// Columns of AnnData in which values may be missing: a group of `values` and a `mask`, true where
+// one is. *fault: it has no such sets.
+static enum hn_code read_masked(struct hn_context *ctx, hid_t file, const struct hn_source *s,
+                                const struct hn_wanted *want, enum hn_h5_fault *fault,
+                                struct hn_array *out) {
+    struct hn_array mask = {0};
+    const char *masks = hn_format(ctx, "%s/mask", want->name);
+    const char *values = hn_format(ctx, "%s/values", want->name);
+    if (read_beside(ctx, file, s, want, masks, want->rows, fault, &mask))
+        return ctx->code;
+    if (*fault == HN_H5_GOOD && read_beside(ctx, file, s, want, values, want->rows, fault, out))
+        return ctx->code;
+    if (*fault != HN_H5_GOOD)
+        return HN_OK;
+    if (!mask.integer || mask.shape[0] != out->shape[0])
+        return hn_fail(ctx, HN_DATA, "%s: %s is no mask of the %lld values beside it", s->path,
+                       hn_quote(masks).text, (long long)out->shape[0]);
+    if (out->above && write_numbers(ctx, out)) // all 64 bits are numbers, and none is -1
+        return ctx->code;
+    for (int64_t i = 0; i < out->shape[0]; i++)
+        if (mask.integer[i] && out->text)
+            out->text[i] = "";
+        else if (mask.integer[i])
+            out->integer[i] = -1;
     return HN_OK;
 }
 
@@ -594,11 +662,15 @@ static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn
                                   read_named(ctx, file, s, &named, &fault, out)))
         return ctx->code;
     if (fault == HN_H5_NOT_DATA && want->labels) {
-        if (read_categories(ctx, file, s, &named, &within, out))
+        if (read_categories(ctx, file, s, &named, &within, out) ||
+            (within != HN_H5_GOOD && read_masked(ctx, file, s, &named, &within, out)))
             return ctx->code;
         if (within == HN_H5_GOOD)
             return HN_OK;
     }
+    if (fault == HN_H5_GOOD && want->labels && out->integer &&
+        read_old_categories(ctx, file, s, &named, out))
+        return ctx->code;
     return fault == HN_H5_GOOD ? HN_OK : fail_set(ctx, s, named.name, fault);
 }
 
