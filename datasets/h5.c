@@ -250,6 +250,25 @@ static enum hn_code check_readable(struct hn_context *ctx, const char *path) {
     return HN_OK;
 }
 
+// True if the superblock says that a program has the file open to write it, or ended before it had
+// closed it: in its versions 2 and 3, by bits of one byte. It begins the file, or stands at 512
+// bytes, or twice, four times ... as many.
+static bool is_marked_open(const char *path) {
+    enum { MAGIC = 8, FLAGS = 11, BYTES, WRITE = 1, SWMR = 4 };
+    unsigned char head[BYTES];
+    const char *why;
+    bool found = false, marked = false;
+    FILE *file = hn_file_open(path, NULL, &why);
+    for (int64_t at = 0; file && !found && at <= 1 << 20; at = at ? 2 * at : 512) {
+        bool read = fseeko(file, at, SEEK_SET) == 0 && fread(head, 1, BYTES, file) == BYTES;
+        found = !read || memcmp(head, "\x89HDF\r\n\x1a\n", MAGIC) == 0;
+        marked = read && found && head[MAGIC] >= 2 && (head[FLAGS] & (WRITE | SWMR));
+    }
+    if (file)
+        (void)fclose(file);
+    return marked;
+}
+
 static enum hn_code fail_open(struct hn_context *ctx, const char *path) {
     int fault = hn_file_lock_fault(path);
     if (fault == EWOULDBLOCK)
@@ -258,6 +277,11 @@ static enum hn_code fail_open(struct hn_context *ctx, const char *path) {
         return hn_fail(ctx, HN_DATA,
                        "%s: HDF5 cannot lock it (%s): set HDF5_USE_FILE_LOCKING=FALSE", path,
                        strerror(fault));
+    if (is_marked_open(path))
+        return hn_fail(ctx, HN_DATA,
+                       "%s: is marked as open: a program writes it, or ended before it closed it; "
+                       "close it there, or, if nothing writes it, run h5clear -s %s",
+                       path, path);
     return hn_fail(ctx, HN_DATA,
                    "%s: HDF5 cannot open it: truncated or damaged; make or copy it again", path);
 }

@@ -11,22 +11,33 @@
 
 enum { DEFLATE_RATIO = 1032 }; // the most that deflate can shrink anything by
 
+static bool is_data(hid_t parent, const char *path) {
+    hid_t id = H5Oopen(parent, path, H5P_DEFAULT);
+    bool data = H5Iget_type(id) == H5I_DATASET;
+    hn_h5_close(id);
+    return data;
+}
+
 enum hn_h5_fault hn_h5_find(hid_t parent, const char *path) {
-    char part[512];
+    enum { PATH_BYTES = 4096 };
+    char part[PATH_BYTES], group[PATH_BYTES] = "";
     for (const char *end = path; *end;) {
         end = strchrnul(end + 1, '/');
-        if (end - path >= (int)sizeof part)
-            return HN_H5_UNFOUND;
+        if (end - path >= PATH_BYTES)
+            return HN_H5_ABSENT;
         memcpy(part, path, (size_t)(end - path));
         part[end - path] = 0;
         H5L_info_t link;
         const htri_t there = H5Lexists(parent, part, H5P_DEFAULT);
         if (there == 0)
             return HN_H5_ABSENT;
+        if (there < 0 && *group && is_data(parent, group))
+            return HN_H5_IN_DATA;
         if (there < 0 || H5Lget_info(parent, part, &link, H5P_DEFAULT) < 0)
             return HN_H5_UNFOUND;
         if (link.type != H5L_TYPE_HARD)
             return HN_H5_LINKED;
+        memcpy(group, part, sizeof group);
     }
     return HN_H5_GOOD;
 }

@@ -26,6 +26,7 @@ enum hn_h5_fault {
     HN_H5_ABSENT,
     HN_H5_LINKED,     // by a soft or external link
     HN_H5_UNFOUND,    // its link cannot be read
+    HN_H5_IN_DATA,    // the path goes on behind a data set, as if that were a group
     HN_H5_UNREADABLE, // cannot be opened
     HN_H5_NOT_DATA,   // a group or a type
     HN_H5_NO_TYPE,
@@ -35,7 +36,8 @@ enum hn_h5_fault {
     HN_H5_FAULTS
 };
 
-// The state of the link at `path`, from a file or group on: HN_H5_GOOD, ABSENT, LINKED or UNFOUND.
+// The state of the link at `path`, from a file or group on: HN_H5_GOOD, ABSENT, LINKED, UNFOUND or
+// IN_DATA.
 // Every part must be a hard link: a soft or external one can lead to any file.
 enum hn_h5_fault hn_h5_find(hid_t parent, const char *path);
 

@@ -179,6 +179,24 @@ def write(name, fill, **how):
         fill(f)
 
 
+def table(f):
+    """Tables of records, as PyTables and AnnData before 0.7 have them."""
+    f["X"] = X
+    f["df/table"] = np.zeros(N, [("index", "i8"), ("values_block_0", "f8", (D,))])
+    f["obs"] = np.zeros(N, [("type", "i1"), ("n", "f4")])
+
+
+def left_open(name, multiple, **how):
+    """A copy of a file while it is written: as a program leaves it that ends without closing it."""
+    with h5py.File("written.h5", "w", libver="latest", **how) as f:
+        f["X"] = X
+        if multiple:
+            f.swmr_mode = True
+        f.flush()
+        with open("written.h5", "rb") as written, open(name, "wb") as out:
+            out.write(written.read())
+
+
 def damage(name):
     """Overwrites the header of the data set `first`."""
     with h5py.File(name) as f:
@@ -229,6 +247,12 @@ def files():
     write("types.h5", types)
     write("damaged.h5", lambda f: (f.__setitem__("first", 2 * X), f.__setitem__("second", X)))
     damage("damaged.h5")
+    write("table.h5", table)
+    left_open("left.h5", False)
+    left_open("several.h5", True)
+    left_open("block.h5", False, userblock_size=2048)
+    write("cut.h5", lambda f: f.__setitem__("X", X), libver="latest")
+    os.truncate("cut.h5", 200)
     np.savetxt("x.dat", X)
     np.savetxt("turned.csv", X.T, delimiter=",")
     np.save("turned.npy", np.asfortranarray(X.T))
@@ -260,13 +284,13 @@ CASES = [
     ("-e filtered.h5", "X is compressed by a filter that is not installed; write it with gzip", None, None),
     ("-e filtered.h5 --tensor X", "X is compressed by a filter that is not installed", None, None),
     ("-e filtered2.h5", "2 arrays that could be embeddings .*--tensor: X, Z", None, None), ("-e filtered2.h5 --tensor Z", X, None, None),
-    ("-e elsewhere.h5", "X keeps its values in files of another format; make a copy with h5copy", None, None),
+    ("-e elsewhere.h5", "X keeps its values in files of another format; read it with h5py, and write it anew", None, None),
     ("-e padded.h5", X, None, None),
     ("-e names.h5", "names.h5: holds more arrays than are looked at, so that none is chosen; name the one of the embeddings with --tensor: near/X and more$", None, None),
     ("-e names.h5 --tensor none", "there is no 'none'; it holds near/X and more$", None, None), ("-e names.h5 --tensor near/X", X, None, None),
     ("-e names.h5 --tensor far", "the link far cannot be read", None, None),
     ("-e names.h5 --tensor a/b/c/d/e/f/g/h/i/X", X, None, None), ("-e names.h5 --tensor " + "n" * 300, X, None, None),
-    ("-e names.h5 --tensor " + "n" * 600, "nn.* cannot be read; the file is damaged", None, None),
+    ("-e names.h5 --tensor " + "n" * 600, "there is no 'nn.*'; it holds near/X and more", None, None),
     ("-e more.h5", "holds more arrays than .* with --tensor: a and more$", None, None), ("-e more.h5 --tensor z -l more.h5 --label-tensor y", X, Y, None),
     ("-e more.h5 --tensor a -l more.h5", "more.h5: holds more arrays than .*the one of the labels with --label-tensor: y and more$", None, None),
     ("-e circles.h5", "holds more arrays than .*--tensor: g/X, g/one/X, ", None, None), ("-e circles.h5 --tensor g/X", X, None, None),
@@ -328,6 +352,14 @@ CASES = [
     ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/bare", "obs/bare/mask is no mask of the 30 values beside it", None, None),
     ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/strange", "obs/strange/mask is no mask of the 30 values", None, None),
     ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/open", "obs/open is a group; name a data set in it", None, None),
+    ("-e table.h5 --tensor df/table/values_block_0", "df/table/values_block_0 is behind a data set, which is no group: columns of tables are not read; write it with h5py", None, None),
+    ("-e table.h5 --tensor X -l table.h5 --label-tensor obs/type", "obs/type is behind a data set", None, None),
+    ("-e table.h5 --tensor X -l table.h5 --label-tensor obs", "data set obs holds records", None, None), ("-e table.h5 --tensor //X", X, None, None),
+    ("-e table.h5 --tensor X/Y", "X/Y is behind a data set", None, None), ("-e table.h5 --tensor none/Y", "there is no 'none/Y'; it holds ", None, None),
+    ("-e table.h5 --tensor /", "table.h5: / is a group; name a data set in it", None, None),
+    ("-e left.h5", "left.h5: is marked as open: a program writes it, or ended before it closed it; .*run h5clear -s left.h5$", None, None),
+    ("-e several.h5", "several.h5: is marked as open", None, None), ("-e block.h5", "block.h5: is marked as open", None, None),
+    ("-e cut.h5", "cut.h5: HDF5 cannot open it: truncated or damaged", None, None),
     ("-e old.mat", "is a .mat of MATLAB before version 7.3: save it with -v7.3", None, None),
 ]
 

@@ -193,7 +193,11 @@ static enum hn_code fail_set(struct hn_context *ctx, const struct hn_source *s, 
     static const char *const why[HN_H5_FAULTS] = {
         [HN_H5_ABSENT] = "is not there",
         [HN_H5_NOT_DATA] = "is a group; name a data set in it",
-        [HN_H5_ELSEWHERE] = "keeps its values in files of another format; make a copy with h5copy",
+        [HN_H5_IN_DATA] =
+            "is behind a data set, which is no group: columns of tables are not read; "
+            "write it with h5py, as a data set of its own",
+        [HN_H5_ELSEWHERE] = "keeps its values in files of another format; read it with h5py, and "
+                            "write it anew",
         [HN_H5_FILTER] = "is compressed by a filter that is not installed; write it with gzip"};
     return hn_fail(ctx, HN_DATA, "%s: %s %s", s->path, hn_quote(name).text,
                    why[fault]
@@ -649,10 +653,12 @@ static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn
     enum hn_h5_fault fault = HN_H5_ABSENT, within = HN_H5_ABSENT;
     struct hn_wanted named = *want;
     if (named.name)
-        named.name += named.name[0] == '/';
-    else if (want->labels && hn_h5_find(file, "labels") != HN_H5_ABSENT)
+        named.name += strspn(named.name, "/");
+    if (named.name && !*named.name)
+        return fail_set(ctx, s, "/", HN_H5_NOT_DATA);
+    if (!named.name && want->labels && hn_h5_find(file, "labels") != HN_H5_ABSENT)
         named.name = "labels";
-    else if (!want->labels && hn_h5_find(file, "train") != HN_H5_ABSENT)
+    else if (!named.name && !want->labels && hn_h5_find(file, "train") != HN_H5_ABSENT)
         named.name = "train";
     if (named.name && read_named(ctx, file, s, &named, &fault, out))
         return ctx->code;
