@@ -117,15 +117,20 @@ static enum hn_code check_storage(struct hn_context *ctx, const struct hn_snapsh
 static enum hn_code fail_open(struct hn_context *ctx, const struct hn_snapshot *s, const char *path,
                               const struct hn_h5_data *stored, enum hn_h5_fault fault) {
     static const char *const text[HN_H5_FAULTS] = {
-        [HN_H5_LINKED] = "is a soft or external link, which is not followed; store the data "
-                         "themselves (h5repack or h5copy -f ext)",
+        [HN_H5_LINKED] = "is a soft or external link, which is not followed; put the data set "
+                         "in its place, in h5py: f.copy(f[name], 'new'), del f[name], "
+                         "f.move('new', name)",
         [HN_H5_UNFOUND] = "cannot be looked up; the file is damaged: make or copy it again",
         [HN_H5_UNREADABLE] = "cannot be opened; the file is damaged: make or copy it again",
+        [HN_H5_IN_DATA] = "cannot be there: what is to be its group is a data set",
         [HN_H5_NOT_DATA] = "is not a data set but a group or a type",
         [HN_H5_NO_TYPE] = "has no readable type; the file is damaged: make or copy it again",
-        [HN_H5_NO_LAYOUT] = "has no readable layout; the file is damaged: make or copy it again",
-        [HN_H5_ELSEWHERE] = "keeps its values in other files, which are not followed; make a copy "
-                            "with h5repack"};
+        [HN_H5_NO_LAYOUT] = "has no readable layout; the file is damaged: make or copy it again"};
+    if (fault == HN_H5_ELSEWHERE)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: data set %s keeps its values in other files, which are not followed; "
+                       "h5repack -l %s:CONTI makes a copy that holds them",
+                       s->path, path, path);
     if (fault != HN_H5_FILTER)
         return fail_data(ctx, s, path, text[fault]);
     return hn_fail(ctx, HN_DATA,

@@ -369,6 +369,38 @@ test_hdf5() {
     cd ..
 }
 
+# Data sets of a snapshot that are elsewhere: refused, and the remedy for links helps.
+test_elsewhere() {
+    with_python "data sets elsewhere" || return
+    expect "a snapshot" 0 '' import -e x.npy -l texts.npy -o whole.h5
+    "$python" -c "import h5py, shutil
+for name, link in ('soft', lambda f: h5py.SoftLink('/kept')), ('far', lambda f: h5py.ExternalLink('whole.h5', 'labels')):
+    shutil.copy('whole.h5', name + '.h5')
+    with h5py.File(name + '.h5', 'a') as f:
+        f.move('labels', 'kept')
+        f['labels'] = link(f)
+with h5py.File('raw.h5', 'w') as f, h5py.File('whole.h5') as g:
+    for name in g.attrs: f.attrs[name] = g.attrs[name]
+    for name in g: g.copy(name, f)
+    del f['labels']
+    f.create_dataset('labels', (24,), 'i4', external=[('raw.i4', 0, 96)])[:] = g['labels'][:]
+shutil.copy('whole.h5', 'inside.h5')
+with h5py.File('inside.h5', 'a') as f:
+    f['graph'] = [1, 2]"
+    local name
+    for name in soft far; do
+        expect "$name: a link" 3 "$name.h5: data set /labels is a soft or external link.* f.copy\(f\[name\], 'new'\), del f\[name\], f.move\('new', name\)" validate $name.h5
+        "$python" -c "import h5py
+with h5py.File('$name.h5', 'a') as f:
+    name = 'labels'
+    f.copy(f[name], 'new'); del f[name]; f.move('new', name)"
+        expect "$name: put in its place" 0 'valid' validate $name.h5
+    done
+    expect "values in a file of their own" 3 'raw.h5: data set /labels keeps its values in other files.*; h5repack -l /labels:CONTI' validate raw.h5
+    [ -z "$(command -v h5repack)" ] || check "h5repack brings them in" eval 'h5repack -l /labels:CONTI raw.h5 in.h5 && "$hardneg" validate in.h5'
+    expect "a data set in the place of a group" 3 'data set /graph/ind[a-z]* cannot be there: what is to be its group is a data set' validate inside.h5
+}
+
 # What importers and readers refuse, or take with a note.
 test_refusals() {
     with_python "refusals" || return
@@ -388,5 +420,5 @@ test_doors() {
     cd ..
 }
 
-run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels test_extras test_texts test_hdf5 test_refusals test_doors
+run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels test_extras test_texts test_hdf5 test_elsewhere test_refusals test_doors
 finish
