@@ -49,6 +49,11 @@ static enum hn_code check_schema(struct hn_context *ctx, struct hn_snapshot *s, 
     s->info.has_test = *bare && H5Lexists(s->file, "test", H5P_DEFAULT) > 0;
     if (*bare)
         s->info.layout = "ann-benchmarks";
+    else if (strcmp(schema, "hardneg-results") == 0)
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: holds results of hardneg run, and is no snapshot; give it to report or "
+                       "compare",
+                       s->path);
     else if (strcmp(schema, HN_SNAPSHOT_SCHEMA) != 0)
         code = hn_fail(ctx, HN_DATA,
                        "%s: the attribute schema is \"%s\", not \"" HN_SNAPSHOT_SCHEMA

@@ -248,6 +248,9 @@ def files():
     write("damaged.h5", lambda f: (f.__setitem__("first", 2 * X), f.__setitem__("second", X)))
     damage("damaged.h5")
     write("table.h5", table)
+    write("foreign.h5", lambda f: (f.__setitem__("X", X), f.attrs.__setitem__("schema", "of another program")))
+    write("trained.h5", lambda f: (f.__setitem__("train", X), f.__setitem__("Z", X), f.attrs.__setitem__("schema", "of another program")))
+    write("results.h5", lambda f: (f.__setitem__("runs/X", X), f.attrs.__setitem__("schema", "hardneg-results"), f.attrs.__setitem__("schema_version", 1)))
     left_open("left.h5", False)
     left_open("several.h5", True)
     left_open("block.h5", False, userblock_size=2048)
@@ -352,6 +355,8 @@ CASES = [
     ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/bare", "obs/bare/mask is no mask of the 30 values beside it", None, None),
     ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/strange", "obs/strange/mask is no mask of the 30 values", None, None),
     ("-e categories.h5ad --tensor X -l categories.h5ad --label-tensor obs/open", "obs/open is a group; name a data set in it", None, None),
+    ("-e results.h5", "results.h5: holds results of hardneg run, and is no snapshot; give it to report or compare$", None, None),
+    ("-e foreign.h5", X, None, None), ("-e trained.h5", X, None, None),
     ("-e table.h5 --tensor df/table/values_block_0", "df/table/values_block_0 is behind a data set, which is no group: columns of tables are not read; write it with h5py", None, None),
     ("-e table.h5 --tensor X -l table.h5 --label-tensor obs/type", "obs/type is behind a data set", None, None),
     ("-e table.h5 --tensor X -l table.h5 --label-tensor obs", "data set obs holds records", None, None), ("-e table.h5 --tensor //X", X, None, None),

@@ -680,16 +680,15 @@ static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn
     return fault == HN_H5_GOOD ? HN_OK : fail_set(ctx, s, named.name, fault);
 }
 
-// Finds out if the rows of the file are those of a snapshot, or lie in data sets of any name.
-static enum hn_code find_schema(struct hn_context *ctx, const char *path, hid_t file, bool *found) {
-    const htri_t there = H5Aexists(file, "schema");
-    *found = there > 0 || is_float(file, "train");
-    return there >= 0
-               ? HN_OK
-               : hn_fail(ctx, HN_DATA,
-                         "%s: its attributes cannot be read; the file is damaged: make or copy it "
-                         "again",
-                         path);
+// Finds out if the file is one of ours, or of ann-benchmarks, or has data sets of any name. Others
+// write an attribute `schema`, too.
+static enum hn_code find_schema(struct hn_context *ctx, hid_t file, bool *found) {
+    HN_SCOPE(ctx);
+    const char *schema = hn_h5_get_text(ctx, file, "schema", "");
+    if (!schema)
+        return ctx->code;
+    *found = strncmp(schema, "hardneg-", 8) == 0 || (!*schema && is_float(file, "train"));
+    return HN_OK;
 }
 
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
@@ -702,7 +701,7 @@ static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
         return ctx->code;
     enum hn_code code = HN_OK;
     if (!want->name && !want->labels)
-        code = find_schema(ctx, s->path, file, &snapshot);
+        code = find_schema(ctx, file, &snapshot);
     if (!code && !want->labels && !want->weights)
         note_distance(ctx, s->path, file, "the file");
     if (!code && !snapshot)

@@ -6,6 +6,7 @@ static void no_labels(hid_t f) { drop(f, "/labels"); }
 static void no_step(hid_t f) { drop(f, "/step"); }
 static void no_embeddings(hid_t f) { drop(f, "/embeddings"); }
 static void wrong_schema(hid_t f) { (void)!hn_h5_set_text(&ctx, f, "schema", "hardneg-results"); }
+static void other_schema(hid_t f) { (void)!hn_h5_set_text(&ctx, f, "schema", "mine"); }
 static void newer_schema(hid_t f) { (void)!hn_h5_set_int(&ctx, f, "schema_version", 2); }
 
 static void few_labels(hid_t f) {
@@ -232,7 +233,8 @@ static void test_refused(void) {
         {no_labels, "no data set /labels"},
         {no_step, "no data set /step"},
         {no_embeddings, "no data set /embeddings"},
-        {wrong_schema, "hardneg-results"},
+        {wrong_schema, "holds results of hardneg run, and is no snapshot"},
+        {other_schema, "the attribute schema is \"mine\""},
         {newer_schema, "schema_version is 2"},
         {few_labels, "39 values for 40 items"},
         {low_label, "index 7: the value -2 is out of range"},
