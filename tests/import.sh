@@ -76,7 +76,8 @@ np.save('latin.npy', np.array([b'k\xe4se', b'brot'] * 12)); np.save('other.npy',
 open('words.tsv', 'w').write('1 2\n3 four\n'); open('nul.tsv', 'wb').write(b'1 2\n\0\n'); open('table.tsv', 'w').write('a\tb\n1\n')
 open('one.tsv', 'w').write('a\nb\n'); np.save('empty.npy', np.ones((3, 0), 'f4'))
 open('empty.npz', 'wb').write(b'PK\5\6' + bytes(18)); data = bytearray(open('stored.npz', 'rb').read()); data[300] ^= 1
-open('flipped.npz', 'wb').write(data); open('names.txt', 'w').write('bee\nant\ncow\n')
+open('flipped.npz', 'wb').write(data); open('names.txt', 'w').write('bee\nant\ncow\n'); open('counted.tsv', 'w').write('0\tbee\n1\tant\n2\tcow\n')
+open('qrels3.tsv', 'w').write('q1\tp1\t1\nq2\tp2\t1\n'); open('twice.txt', 'w').write('bee\nant\nbee\n'); open('gap.txt', 'w').write('bee\n\ncow\n')
 for name, offsets in ('outside', [0, 999]), ('negative', [-4, 0]), ('short', [0, 4]):
     h = json.dumps({'x': {'dtype': 'F32', 'shape': [2, 2], 'data_offsets': offsets}}).encode()
     open(name + '.safetensors', 'wb').write(struct.pack('<Q', len(h)) + h + bytes(16))
@@ -85,7 +86,7 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
         # shellcheck disable=SC2086 # words are wanted
         expect "import $words" "$code" "${pattern//_/ }" import $words -o no.h5
     done <<'F'
-3 deflated.npz:.*x,_narrow,_y,_odd -e deflated.npz
+3 deflated.npz:.*--tensor:_x,_narrow$ -e deflated.npz
 3 there_is_no_'z'.*x,_y -e stored.npz --tensor z
 3 has_1_dimension; -e y.npy
 3 checksum -e flipped.npz --tensor x
@@ -118,6 +119,10 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
 3 y0.npy_has_10_labels -e x.npy -l y0.npy
 3 parts_hold_the_same -e x.npy -l y0.npy -l texts.npy
 3 latin.npy:_the_text_of_row_0_is_not_printable_UTF-8 -e x.npy -l latin.npy
+3 qrels3.tsv:_has_3_columns;_give_a_file_of_names_alone -l texts.npy --label-names qrels3.tsv -e x.npy
+3 qrels3.tsv:_has_3_columns;_give_a_file_of_names_alone -l y.npy --label-names qrels3.tsv --label-tensor 2 -e x.npy
+3 twice.txt:_classes_0_and_2_have_the_same_name,_'bee' -e x.npy -l y.npy --label-names twice.txt
+3 gap.txt:_the_name_of_class_1_is_empty -e x.npy -l y.npy --label-names gap.txt
 3 'yak'_of_row_1_is_not_in -e x.npy -l other.npy --label-names names.txt
 70 huge.npy:.*memory_limit -e huge.npy --memory 1M
 F
@@ -126,6 +131,8 @@ F
     expect "texts by a list of names" 0 '' import -e x.npy -l texts.npy --label-names names.txt -o listed.h5
     "$python" -c "import numpy as np; np.save('long.npy', np.array(['a' + 'ж' * 60] * 24))"
     expect "a long text is quoted in whole letters" 3 "'a(ж){28}\.\.\.' of row 0" import -e x.npy -l long.npy --label-names names.txt -o long.h5
+    expect "names behind their numbers" 0 "labels are the column '2'" import -e x.npy -l texts.npy --label-names counted.tsv -o counted.h5
+    expect "with the same numbers" 0 'bee, ant, cow' info counted.h5
     pycheck "texts are numbered by the list" "import h5py
 f = h5py.File('listed.h5')['labels']
 assert list(f[:3]) == [1, 0, 2] and list(f.attrs['label_names']) == ['bee', 'ant', 'cow']"
@@ -204,6 +211,8 @@ f = h5py.File('kept.h5'); assert f.attrs['zero_rows'] and np.array_equal(f['embe
     printf '%s\n' 'version: 1' 'snapshots: kept.h5' 'batch_size: 4' 'batches: 6' 'samplers: [uniform, knn, {batchsampler: {M: 9, K: 4}}, gcbs,' \
         '  hard-negative, stratified, mosaic, {ngame: {cluster: 4}}, {osgd: {drawn: 9, kept: 3}}, {jest: {score: hard}}, {spectral: {clusters: 4}}, {mined: {n: 3}}, {ring: {space: embeddings}}]' >keeps.yaml
     expect "zero rows: every sampler has batches of them" 0 '' run -c keeps.yaml -o keeps --quiet
+    expect "results of a run are no rows" 3 'keeps/results.h5: holds results of hardneg run, and is no snapshot; give it to report or compare' import -e keeps/results.h5 -o no.h5
+    expect "nor a snapshot" 3 "holds results of hardneg run" sample keeps/results.h5 --sampler knn -b 4 -o no.npy
     pycheck "zero rows: and cosines of 0" "import h5py, numpy as np
 f = h5py.File('keeps/results.h5')['runs']; last = f['step'][:] == 3
 assert (f['status'][:] == b'ok').all(), f['error'][:]; assert (f['cos_mean'][:][last] == 0).all(), f['cos_mean'][:]; s = f['sampler'][:] != b'jest'  # its hardest items are the rows of zeros

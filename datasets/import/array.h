@@ -22,6 +22,7 @@ struct hn_wanted {
     bool transpose;        // rows of items lie in the file as columns
     int otherwise;         // format of labels in a file that tells none: index of hn_format_names
     bool lists;            // labels are texts that are cut apart: commas do not separate columns
+    bool alone;            // labels stand on lines of their own: of a table no column is chosen
     bool sparse;           // labels are offsets or columns of sparse rows: their layout is told
     bool weights;          // not labels but the values of sparse rows, numbers or truth values, as
                            // [n x 1]; none are there: nothing is set

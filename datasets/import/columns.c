@@ -163,6 +163,11 @@ static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64
                 hn_quote(entry[1].name).text, hn_quote(entry[0].name).text);
         return HN_OK;
     }
+    if (want->alone)
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: has %lld columns; give a file of names alone, one on each line (cut -f)",
+            t->cells.at.path, (long long)t->columns);
     if (want->name && !t->name)
         return hn_fail(ctx, HN_DATA,
                        "%s: there is no column '%s', as its first line names none: give the "

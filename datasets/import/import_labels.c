@@ -32,9 +32,33 @@ static enum hn_code check_names(struct hn_context *ctx, const char *path, int64_
                          (long long)n, HN_LABEL_NAMES_MAX);
 }
 
+// Names of two classes that are the same, or none, could not be told apart.
+static enum hn_code check_distinct(struct hn_context *ctx, const char *path, const char **name,
+                                   int64_t n) {
+    HN_SCOPE(ctx);
+    struct hn_named *sorted = hn_alloc(ctx, n, sizeof *sorted);
+    if (!sorted)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        if (!name[i][0])
+            return hn_fail(ctx, HN_DATA, "%s: the name of class %lld is empty; write one", path,
+                           (long long)i);
+        sorted[i] = (struct hn_named){name[i], i};
+    }
+    hn_named_sort(sorted, n);
+    for (int64_t i = 1; i < n; i++)
+        if (strcmp(sorted[i].text, sorted[i - 1].text) == 0)
+            return hn_fail(ctx, HN_DATA,
+                           "%s: classes %lld and %lld have the same name, '%s'; write two", path,
+                           (long long)sorted[i - 1].number, (long long)sorted[i].number,
+                           hn_quote(sorted[i].text).text);
+    return HN_OK;
+}
+
 static enum hn_code read_names(struct hn_context *ctx, const struct hn_import *o,
                                struct hn_import_input *in) {
-    const struct hn_wanted want = {.labels = true, .header = HN_HEADER_NO, .lists = true};
+    const struct hn_wanted want = {
+        .labels = true, .header = HN_HEADER_NO, .lists = true, .alone = true};
     struct hn_array a;
     if (!o->label_names)
         return HN_OK;
@@ -43,7 +67,10 @@ static enum hn_code read_names(struct hn_context *ctx, const struct hn_import *o
         return ctx->code;
     in->name = a.text;
     in->n_names = a.shape[0];
-    return check_names(ctx, o->label_names, in->n_names);
+    return check_names(ctx, o->label_names, in->n_names) ||
+                   check_distinct(ctx, o->label_names, in->name, in->n_names)
+               ? ctx->code
+               : HN_OK;
 }
 
 // The parts of the labels, or of groups, joined; all integers or all texts.
