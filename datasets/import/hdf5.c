@@ -401,9 +401,16 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct hn_source *
     return HN_OK;
 }
 
-// Values of a virtual data set lie in others: their files are there, and can hold as many.
+// A file in which values of a virtual data set lie, as it was before they were read.
+struct piece {
+    const char *path;
+    struct hn_file_state was;
+};
+
+// Values of a virtual data set lie in others: their files, piece[*pieces], are there, and can hold
+// as many.
 static enum hn_code find_sources(struct hn_context *ctx, const struct hn_source *s,
-                                 struct hn_h5_data *data) {
+                                 struct hn_h5_data *data, struct piece **piece, int64_t *pieces) {
     enum { SOURCES_MAX = 1 << 10 };
     char name[4096];
     hid_t list = H5Dget_create_plist(data->id);
@@ -416,10 +423,11 @@ static enum hn_code find_sources(struct hn_context *ctx, const struct hn_source 
                       "%s: a data set of it lies in pieces of %zu others, more than %d: copy its "
                       "values into one data set",
                       s->path, n, SOURCES_MAX);
+    if (!code && !HN_ALLOC(ctx, *piece, (int64_t)n))
+        code = ctx->code;
     for (size_t i = 0; data->stored >= 0 && i < n && !code; i++) {
         struct stat about;
         ssize_t length = H5Pget_virtual_filename(list, i, name, sizeof name);
-        HN_SCOPE(ctx);
         const char *path = length > 0 && length < (ssize_t)sizeof name && strcmp(name, ".") != 0
                                ? hn_path_beside(ctx, s->path, name)
                                : s->path;
@@ -431,7 +439,8 @@ static enum hn_code find_sources(struct hn_context *ctx, const struct hn_source 
         else if (path != s->path && hn_h5_probe(ctx, path))
             code = ctx->code;
         else
-            data->stored += about.st_size;
+            (*piece)[(*pieces)++] = (struct piece){path, {true, about}};
+        data->stored += code ? 0 : about.st_size;
     }
     hn_h5_close(list);
     data->filters = 1; // they may be compressed
@@ -456,13 +465,15 @@ static void note_distance(struct hn_context *ctx, const char *path, hid_t object
 static enum hn_code take_set(struct hn_context *ctx, const struct hn_source *s,
                              const struct hn_wanted *want, struct hn_h5_data *data,
                              struct hn_array *out) {
+    struct piece *piece = NULL;
+    int64_t pieces = 0;
     char kind = type_of(data).kind;
     const char *name = want->name ? want->name : "";
     if (want->weights && (data->rank != 1 || !kind || kind == 'S'))
         return HN_OK; // something else of that name
     if (!kind)
         return hn_fail(ctx, HN_DATA, "%s: data set %s %s", s->path, name, hn_h5_data_unfit(data));
-    if (data->mapped && find_sources(ctx, s, data))
+    if (data->mapped && find_sources(ctx, s, data, &piece, &pieces))
         return ctx->code;
     if (data->stored == 0 && data->dim[0] > 0 && data->dim[data->rank - 1] > 0)
         return hn_fail(ctx, HN_DATA, "%s: data set %s was created, and never written", s->path,
@@ -486,8 +497,12 @@ static enum hn_code take_set(struct hn_context *ctx, const struct hn_source *s,
         out->shape[0] = want->rows;
     if (!want->labels && !want->weights)
         note_distance(ctx, s->path, data->id, hn_quote(name).text);
-    return want->labels || kind == 'b' ? take_labels(ctx, s, data, kind, out)
-                                       : take_rows(ctx, s, data, out);
+    enum hn_code code = want->labels || kind == 'b' ? take_labels(ctx, s, data, kind, out)
+                                                    : take_rows(ctx, s, data, out);
+    for (int64_t k = 0; k < pieces && (code == HN_OK || code == HN_DATA); k++)
+        if (hn_file_check_same(ctx, piece[k].path, &piece[k].was))
+            return ctx->code;
+    return code;
 }
 
 static bool is_float(hid_t file, const char *name) {

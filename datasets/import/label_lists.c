@@ -125,17 +125,14 @@ static enum hn_code read_weights(struct hn_context *ctx, const struct hn_import 
     return HN_OK;
 }
 
-enum hn_code hn_label_lists_read(struct hn_context *ctx, const struct hn_import *o,
-                                 struct hn_label_lists *out) {
+// Offsets, columns and values of the rows.
+static enum hn_code read_rows(struct hn_context *ctx, const struct hn_import *o,
+                              struct hn_label_lists *out) {
     const char *path = o->labels.item[0];
     size_t first = (size_t)(strchr(o->label_tensor, ',') - o->label_tensor);
     const char *name[2] = {hn_format(ctx, "%.*s", (int)first, o->label_tensor),
                            o->label_tensor + first + 1};
     struct hn_array array[2];
-    if (o->labels.count > 1)
-        return hn_fail(ctx, HN_USAGE,
-                       "--label-tensor %s: labels in compressed rows are in one file",
-                       o->label_tensor);
     for (int k = 0; k < 2; k++) {
         const struct hn_wanted want = {
             .labels = true, .name = name[k], .otherwise = o->format, .sparse = true};
@@ -152,4 +149,16 @@ enum hn_code hn_label_lists_read(struct hn_context *ctx, const struct hn_import 
     if (check_rows(ctx, path, out))
         return ctx->code;
     return array[0].named ? read_weights(ctx, o, name[0], out) : HN_OK;
+}
+
+enum hn_code hn_label_lists_read(struct hn_context *ctx, const struct hn_import *o,
+                                 struct hn_label_lists *out) {
+    struct hn_source s; // the file of all its parts
+    if (o->labels.count > 1)
+        return hn_fail(ctx, HN_USAGE,
+                       "--label-tensor %s: labels in compressed rows are in one file",
+                       o->label_tensor);
+    return hn_source_open(ctx, o->labels.item[0], &s)
+               ? ctx->code
+               : hn_source_end(ctx, &s, read_rows(ctx, o, out));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Small files of every kind that text and bytes make: what is read of them, or the sentence that
 // refuses them.
+#include "datasets/h5.h"
 #include "datasets/import/array.h"
 #include "datasets/import/collection.h"
 #include "datasets/import/format.h"
@@ -261,6 +262,36 @@ static void test_changed(void) {
                    "y.tsv: changed while it was read");
 }
 
+// Values of a virtual data set, which lie in another file.
+static void test_changed_piece(void) {
+    static const float rows[4][2] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+    const struct hn_wanted want = {.skip = -1};
+    const hsize_t dim[] = {4, 2};
+    struct hn_context ctx;
+    struct hn_array a;
+    char whole[PATH], part[PATH];
+    hn_context_init(&ctx, 1);
+    snprintf(whole, sizeof whole, "%s/whole.h5", folder);
+    snprintf(part, sizeof part, "%s/part.h5", folder);
+    hid_t space = H5Screate_simple(2, dim, NULL), list = H5Pcreate(H5P_DATASET_CREATE);
+    CU_ASSERT(H5Pset_virtual(list, space, part, "x", space) >= 0);
+    for (int k = 0; k < 2; k++) {
+        hid_t file = H5Fcreate(k ? whole : part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        hid_t data = H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT,
+                                k ? list : H5P_DEFAULT, H5P_DEFAULT);
+        CU_ASSERT(k || H5Dwrite(data, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0);
+        HN_CHECK(&ctx, hn_h5_set_text(&ctx, data, "metric", "l2")); // of which there is a note
+        CU_ASSERT(hn_h5_close(data, file));
+    }
+    (void)hn_h5_close(list, space);
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, hn_format_read(&ctx, whole, HN_FORMAT_auto, &want, &a));
+    CU_ASSERT_EQUAL(a.real[7], 8);
+    ctx.notes = (struct hn_notes){cut, part, NULL};
+    HN_CHECK_FAILS(&ctx, hn_format_read(&ctx, whole, HN_FORMAT_auto, &want, &a), HN_DATA,
+                   "part.h5: changed while it was read");
+}
+
 // Rows of a corpus are read in blocks: the file is the one that it was at first.
 static void test_changed_corpus(void) {
     static const float rows[4][2] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
@@ -486,6 +517,7 @@ static const struct hn_test tests[] = {
     {"pairs of texts", test_pairs},
     {"what is read of small files", test_readings},
     {"a file that changes", test_changed},
+    {"a piece that changes", test_changed_piece},
     {"a corpus that changes", test_changed_corpus},
     {"batches and negatives of other programs", test_given},
 };
