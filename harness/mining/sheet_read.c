@@ -472,8 +472,7 @@ static enum hn_code count_in_objects(struct hn_context *ctx, const char *path, i
         *filled += count_in_object(object);
         json_decref(object);
     }
-    hn_lines_close(ctx, &lines);
-    return code;
+    return hn_lines_end(ctx, &lines, code);
 }
 
 enum hn_code hn_sheet_check_replaced(struct hn_context *ctx, const char *path, bool sheet) {

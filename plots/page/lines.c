@@ -45,7 +45,8 @@ static int position_of(const struct names *names, const char *name) {
 static struct names samplers_of(const struct hn_table *runs) {
     struct names names = {.n = 0};
     int column = hn_table_find(runs, "sampler");
-    for (int64_t row = 0; column >= 0 && row < runs->rows && names.n < SAMPLERS_MAX; row++)
+    bool texts = column >= 0 && runs->column[column].kind == HN_COLUMN_TEXT;
+    for (int64_t row = 0; texts && row < runs->rows && names.n < SAMPLERS_MAX; row++)
         if (position_of(&names, runs->cells[column].text[row]) == names.n)
             names.name[names.n++] = runs->cells[column].text[row];
     return names;
