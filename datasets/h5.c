@@ -368,7 +368,7 @@ static void limit_time(const char *path) {
     (void)setrlimit(RLIMIT_CPU, &limit);
 }
 
-// Where damage made HDF5 write beyond its memory, freeing it breaks down, as it would in the
+// Damage can make HDF5 write beyond its memory: freeing it breaks down then, as it would in the
 // reader.
 static void free_memory(void) {
     (void)H5garbage_collect();

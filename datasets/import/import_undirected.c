@@ -100,23 +100,23 @@ static enum hn_code fail_row(struct hn_context *ctx, const char *path, int64_t r
 }
 
 // The file that has a row of a series, and the row's number there.
-struct place {
+struct position {
     const char *file;
     int64_t row;
 };
-static struct place place_of(const struct hn_import_input *in, int64_t i, int series) {
+static struct position position_of(const struct hn_import_input *in, int64_t i, int series) {
     const struct hn_import_parts *p = &in->parts[series];
     int64_t row = hn_import_row(in, i), k = 0;
     if (p->count == 0)
-        return (struct place){in->from, row};
+        return (struct position){in->from, row};
     while (row >= p->end[k])
         k++;
-    return (struct place){p->file[k], k ? row - p->end[k - 1] : row};
+    return (struct position){p->file[k], k ? row - p->end[k - 1] : row};
 }
 
 static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input *in, int64_t i,
                            struct fault f, const char *remedy) {
-    const struct place at = place_of(in, i, f.series);
+    const struct position at = position_of(in, i, f.series);
     return fail_row(ctx, at.file, at.row, f, remedy);
 }
 
@@ -199,7 +199,7 @@ enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in
     if (what == HN_UNDIRECTED_KEEP)
         return keep_zero(ctx, in, SKIP);
     int64_t count = 0, n = in->n, first = -1, *keep = NULL;
-    struct place at = {NULL, 0};
+    struct position at = {NULL, 0};
     if (skip && !HN_ALLOC(ctx, keep, n))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
@@ -210,7 +210,7 @@ enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in
             keep[count++] = i;
         else if (f.what && first < 0) {
             first = i;
-            at = place_of(in, i, f.series);
+            at = position_of(in, i, f.series);
         }
     }
     if (first < 0)

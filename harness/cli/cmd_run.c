@@ -415,7 +415,9 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
         return ctx->code;
     if (!p->mpi && !p->shard && !p->rows)
         hn_ranks_none(ctx);
-    return hn_ranks_close(ctx, p->ranks, read_and_run(ctx, call, p));
+    enum hn_code code = read_and_run(ctx, call, p);
+    hn_file_parts_close(ctx, &p->parts);
+    return hn_ranks_close(ctx, p->ranks, code);
 }
 
 const struct hn_command hn_cmd_run = {
