@@ -402,7 +402,7 @@ static void script_key(const struct hn_layout *g, FILE *gp) {
 // The first of many panels, a screen; where the last stands beside the others, the one before it.
 static int first_dumb(const struct hn_page *page, int *n) {
     *n = page->all_on_terminal ? page->panels : 1;
-    return page->tall_last && !page->all_on_terminal ? page->panels - 2 : 0;
+    return page->tall_last && !page->all_on_terminal ? (int)hn_max(page->panels - 2, 0) : 0;
 }
 
 static bool has_discs(const struct hn_panel *panel) {
