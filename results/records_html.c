@@ -24,7 +24,7 @@ void hn_html_text(FILE *html, const char *text) {
 }
 
 void hn_html_plain(FILE *html, int digits, double value) {
-    int before = value != 0 ? (int)floor(log10(fabs(value))) + 1 : digits;
+    int before = value != 0 && isfinite(value) ? (int)floor(log10(fabs(value))) + 1 : digits;
     fprintf(html, "%.*f", before >= digits ? 0 : digits - (before < -6 ? -6 : before), value);
 }
 

@@ -289,7 +289,7 @@ def make_config(case):
     case.words = rng.choice([["reproduce", "--all", "--results", "r.h5"], ["reproduce", "mine", "--results", "r.h5", "--claims", "claims.yaml", "--json"],
                              ["reproduce", "--all", "--results", "r.h5", "--against", "good.h5"], ["report", "r.h5", "-o", case.out("o.html")],
                              ["plot", "r.h5", "-o", "new"], ["merge", "r.h5", "good.h5", "-o", case.out("o.h5")],
-                             ["compare", "r.h5", "good.h5"], ["board", "r.h5"], ["export", "r.h5", "--csv"], ["paper", "r.h5", "-o", "new"]])
+                             ["compare", "r.h5", "good.h5"], ["export", "r.h5", "--csv"], ["paper", "r.h5", "-o", "new"]])
 
 
 def same_job(rng, text):
