@@ -84,6 +84,13 @@ const char *hn_row_fault(const float *row, int64_t d, int64_t *at) {
     return row_fault(row, d, &length, at);
 }
 
+void hn_note_zero_rows(struct hn_context *ctx, const char *what, int64_t n, int64_t first) {
+    if (n > 0)
+        hn_note(ctx,
+                "%s: %lld row%s zero and stay%s, row %lld the first: the cosine to every item is 0",
+                what, (long long)n, n == 1 ? " is" : "s are", n == 1 ? "s" : "", (long long)first);
+}
+
 // may_keep: whether the caller has a way to keep zero rows, which the message names.
 static enum hn_code make_unit(struct hn_context *ctx, float *x, int64_t first, int64_t rows,
                               int64_t cols, enum hn_zero_rows zero, bool may_keep,

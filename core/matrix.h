@@ -54,3 +54,5 @@ HN_MUST_USE enum hn_code hn_unit_rows_from(struct hn_context *ctx, float *x, int
                                            const char *what);
 HN_MUST_USE enum hn_code hn_unit_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
                                       enum hn_zero_rows zero, const char *what);
+// Notes n rows of `what` that are zero and stay, row `first` the first of them; none: nothing.
+void hn_note_zero_rows(struct hn_context *ctx, const char *what, int64_t n, int64_t first);

@@ -32,25 +32,22 @@ static bool is_zero(const float *row, int64_t d) {
     return k == d;
 }
 
-// In the words of `hardneg import --zero-rows keep`.
-static void note_zero_rows(struct hn_context *ctx, const struct hn_matrix *rows, const char *what) {
+static void count_zero_rows(struct hn_context *ctx, const struct hn_matrix *rows,
+                            const char *what) {
     int64_t zero = 0, first = 0;
     for (int64_t i = rows->rows; i-- > 0;)
         if (is_zero(rows->data + i * rows->stride, rows->cols)) {
             zero++;
             first = i;
         }
-    if (zero > 0)
-        hn_note(ctx, "%s: %s %s zero and %s, row %lld the first: the cosine to every item is 0",
-                what, hn_counted(zero, "row").text, zero == 1 ? "is" : "are",
-                zero == 1 ? "stays" : "stay", (long long)first);
+    hn_note_zero_rows(ctx, what, zero, first);
 }
 
 enum hn_code hn_library_take_rows(struct hn_context *ctx, const float *rows, int64_t n, int64_t d,
                                   enum hn_zero_rows zero, const char *what, struct hn_matrix *out) {
     enum hn_code code = copy_unit_rows(ctx, rows, n, d, zero, what, out);
     if (!code && rows && zero == HN_ZERO_ROWS_KEPT)
-        note_zero_rows(ctx, out, what);
+        count_zero_rows(ctx, out, what);
     return code;
 }
 

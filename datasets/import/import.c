@@ -50,7 +50,7 @@ static enum hn_code check_file(struct hn_context *ctx, const char *path, enum hn
     struct hn_zero_count zero = {0};
     if (hn_import_check_rows(ctx, path, what, &rows, 0, &zero))
         return ctx->code;
-    hn_import_note_zero(ctx, path, &zero);
+    hn_note_zero_rows(ctx, path, zero.n, zero.first);
     return HN_OK;
 }
 

@@ -115,7 +115,7 @@ static enum hn_code read_file(struct hn_context *ctx, struct files *f, struct fi
     memcpy(out, a.real, (size_t)(count * f->d) * sizeof *out);
     f->unit = f->unit && hn_import_is_unit(out, count, f->d);
     if (from + count == file->rows)
-        hn_import_note_zero(ctx, file->path, &file->zero);
+        hn_note_zero_rows(ctx, file->path, file->zero.n, file->zero.first);
     return HN_OK;
 }
 

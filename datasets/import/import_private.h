@@ -84,7 +84,6 @@ struct hn_zero_count {
 HN_MUST_USE enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path,
                                               enum hn_undirected what, const struct hn_matrix *rows,
                                               int64_t first, struct hn_zero_count *zero);
-void hn_import_note_zero(struct hn_context *ctx, const char *path, const struct hn_zero_count *z);
 
 // Refuses rows that are zero or not finite (HN_DATA), leaves them out of all that was
 // read, or keeps those that are zero and refuses others.

@@ -120,14 +120,6 @@ static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input 
     return fail_row(ctx, at.file, at.row, f, remedy);
 }
 
-void hn_import_note_zero(struct hn_context *ctx, const char *path, const struct hn_zero_count *z) {
-    if (z->n > 0)
-        hn_note(ctx,
-                "%s: %lld row%s zero and stay%s, row %lld the first: the cosine to every item is 0",
-                path, (long long)z->n, z->n == 1 ? " is" : "s are", z->n == 1 ? "s" : "",
-                (long long)z->first);
-}
-
 enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path, enum hn_undirected what,
                                   const struct hn_matrix *rows, int64_t first,
                                   struct hn_zero_count *zero) {
@@ -154,7 +146,7 @@ static enum hn_code keep_series(struct hn_context *ctx, const struct hn_import_i
     for (int64_t i = 0; i < in->n; i++) {
         struct fault f = {.series = series};
         if (p->count && i == p->end[part]) {
-            hn_import_note_zero(ctx, p->file[part++], &zero);
+            hn_note_zero_rows(ctx, p->file[part++], zero.n, zero.first);
             zero = (struct hn_zero_count){0};
             begin = i;
         }
@@ -164,7 +156,7 @@ static enum hn_code keep_series(struct hn_context *ctx, const struct hn_import_i
         zero.first = f.what && zero.n == 0 ? i - begin : zero.first;
         zero.n += f.what != NULL;
     }
-    hn_import_note_zero(ctx, p->count ? p->file[part] : in->from, &zero);
+    hn_note_zero_rows(ctx, p->count ? p->file[part] : in->from, zero.n, zero.first);
     return HN_OK;
 }
 
